@@ -220,13 +220,16 @@ def open_kb(empty_file: Path) -> OpenKb:
     import zodiac_sql  # here, so that the oracle's own tests need no library
 
     def open_it(
-        path: str | Path = ":memory:", strategy: str = "auto", external_access: bool = False
+        path: str | Path = ":memory:",
+        strategy: str = "auto",
+        external_access: bool = False,
+        **limits: Any,
     ) -> KnowledgeBase:
         if _would_be_made(Path(path)):
             copy_of(empty_file, Path(path))
         # Two processes share two cores: threads of DuckDB's own would take a quarter more time.
         return zodiac_sql.connect(
-            path, strategy=strategy, threads=1, external_access=external_access
+            path, strategy=strategy, threads=1, external_access=external_access, **limits
         )
 
     return open_it

@@ -36,6 +36,9 @@ NUMBER = "zodiac$row"
 TAG = "zodiac$tag"
 """Column of a table whose rows belong to many predicates: which of them a row belongs to."""
 
+ROUND = "zodiac$round"
+"""Column of such a table in which one row counts the rounds of a recursion."""
+
 COMMIT = "_commit"
 TIME = "_time"
 CHANGE_TYPE = "_change_type"

@@ -28,9 +28,10 @@ def move(
     facts: Mapping[str, set[Row]],
     gone: Mapping[str, set[Row]],
     come: Mapping[str, set[Row]],
+    **limits: int,
 ) -> tuple[dict[str, set[Row]], Told]:
     """Delete some facts and insert others in one change. Returns the facts then, and the Change."""
-    with kb.update() as update:
+    with kb.update(**limits) as update:
         for name in gone:
             update.delete(name, sorted(gone[name]))
             update.insert(name, sorted(come[name]))
@@ -47,17 +48,49 @@ def play_moves(
     draw: Callable[[Random, Any], tuple[Any, Any]],
     compare: Callable[[Any], None],
 ) -> None:
-    """Insert the first facts, let some that are drawn go and come, and compare each time."""
-    with kb.update() as update:
-        for name, rows in facts.items():
-            update.insert(name, sorted(rows))
+    """Insert the first facts, let some that are drawn go and come, and compare each time.
+
+    Some changes have limits. Those that come to one change nothing, and are made without.
+    """
+    nothing: dict[str, set[Row]] = {name: set() for name in facts}
+    limited_move(kb, nothing, nothing, facts, random_limits(rng), compare)
     compare(facts)
     for _ in range(rng.randrange(1, 4)):
         gone, come = draw(rng, facts)
-        note(f"gone {gone}, come {come}")
-        facts, _ = move(kb, facts, gone, come)
+        limits = random_limits(rng)
+        note(f"gone {gone}, come {come}, within {limits}")
+        facts = limited_move(kb, facts, gone, come, limits, compare)
         compare(facts)
-    assert kb.verify()
+    assert kb.verify(**random_limits(rng))
+
+
+def random_limits(rng: Random) -> dict[str, int]:
+    """Mostly none, else one that changes come to, or one that they do not."""
+    if rng.random() < 0.5:
+        return {}
+    return {rng.choice(("max_rows", "max_iterations")): rng.choice((rng.randint(1, 60), 10**6))}
+
+
+def limited_move(
+    kb: KnowledgeBase,
+    facts: dict[str, set[Row]],
+    gone: Mapping[str, set[Row]],
+    come: Mapping[str, set[Row]],
+    limits: Mapping[str, int],
+    compare: Callable[[Any], None],
+) -> dict[str, set[Row]]:
+    """Make a change within limits, and if it comes to one, without. Returns the facts then."""
+    from zodiac_sql.errors import LimitError  # here, so that the oracle's own tests need no library
+
+    try:
+        return move(kb, facts, gone, come, **limits)[0]
+    except LimitError as error:
+        budget.tried("changes that came to a limit")
+        assert error.limit in limits
+        most = limits[error.limit]
+        assert (error.rows > most) if error.limit == "max_rows" else (error.iterations == most)
+        compare(facts)
+        return move(kb, facts, gone, come)[0]
 
 
 def make(kb: KnowledgeBase, change: Change, style: Style, check: bool = True) -> Told:

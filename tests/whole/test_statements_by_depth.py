@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -74,6 +75,8 @@ PROGRAMS = {
 }
 
 
+LOOKED_UP = ("two atoms", "two atoms of other types")
+
 IN_ROUNDS = {
     "two atoms of texts": """
         p(X, S) :- start(X), S = "a".
@@ -81,14 +84,29 @@ IN_ROUNDS = {
         p(Y, S) :- q(Y, S), p(X, _), arc(X, Y).
     """,
 }
-"""A change of these goes on in rounds, 14 statements each, until it is better to start over."""
+"""A change of these goes on in rounds, 14 statements each, until it is better to start over. So do
+those that would be looked up, if there are limits.
+"""
+
+LIMITS: dict[str, dict[str, int]] = {
+    "no limit": {},
+    "counted": {"max_rows": 10**6, "max_iterations": 10**6},
+    "timed": {"timeout": 600},
+}
 
 
-@pytest.mark.parametrize("name", IN_ROUNDS)
-def test_rounds_end_when_starting_over_costs_no_more(open_kb: OpenKb, name: str) -> None:
-    shallow, deep = (_statements(open_kb, IN_ROUNDS[name], depth) for depth in (SHALLOW, DEEP))
+@pytest.mark.parametrize(
+    ("name", "limits"),
+    [*((name, "no limit") for name in IN_ROUNDS), *((name, "counted") for name in LOOKED_UP)],
+)
+def test_rounds_end_when_starting_over_costs_no_more(
+    open_kb: OpenKb, name: str, limits: str
+) -> None:
+    shallow, deep = _both(open_kb, (PROGRAMS | IN_ROUNDS)[name], limits)
     rounds = (DEEP - SHALLOW) // 2  # half of the chain is lost, and comes back
     assert all(deep[what] < count + 2 * rounds for what, count in shallow.items()), (shallow, deep)
+    same = ("rules", "verify")
+    assert all(deep[what] <= shallow[what] + MORE for what in same), (shallow, deep)
 
 
 FED = """
@@ -98,15 +116,44 @@ FED = """
 """
 
 
+CLASSES = """
+    same(X, Y) :- same(Y, X).
+    same(X, Z) :- same(X, Y), same(Y, Z).
+    same(X, Y) :- p(X), arc(X, Y), X < 2.
+    p(X) :- start(X).
+    p(Y) :- p(X), arc(X, Y).
+    p(Y) :- p(X), same(X, Y).
+"""
+
+
+def test_classes_that_a_deep_recursion_feeds_take_no_more(open_kb: OpenKb) -> None:
+    """But for deletions: these go on in rounds."""
+    shallow, deep = _both(open_kb, CLASSES, "counted")
+    assert all(deep[w] <= shallow[w] + MORE for w in ("rules", "insert", "verify")), (shallow, deep)
+
+
 def test_a_closure_that_feeds_itself_is_evaluated_in_as_many(open_kb: OpenKb) -> None:
     shallow, deep = (_statements(open_kb, FED, depth, changes=False) for depth in (50, 150))
     assert deep["rules"] <= shallow["rules"] + MORE
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_deep_ones_take_no_more(open_kb: OpenKb, name: str) -> None:
-    shallow, deep = (_statements(open_kb, PROGRAMS[name], depth) for depth in (SHALLOW, DEEP))
+@pytest.mark.parametrize(
+    ("name", "limits"),
+    [
+        *((name, "no limit") for name in PROGRAMS),
+        *((name, "counted") for name in PROGRAMS if name not in LOOKED_UP),
+        ("computed", "timed"),
+    ],
+)
+def test_deep_ones_take_no_more(open_kb: OpenKb, name: str, limits: str) -> None:
+    shallow, deep = _both(open_kb, PROGRAMS[name], limits)
     assert all(deep[what] <= count + MORE for what, count in shallow.items()), (shallow, deep)
+
+
+def _both(open_kb: OpenKb, rules: str, limits: str) -> tuple[dict[str, int], dict[str, int]]:
+    """How many statements a shallow recursion takes, and a deep one."""
+    limited = partial(open_kb, **LIMITS[limits])
+    return _statements(limited, rules, SHALLOW), _statements(limited, rules, DEEP)
 
 
 def _statements(open_kb: OpenKb, rules: str, depth: int, changes: bool = True) -> dict[str, int]:

@@ -119,10 +119,17 @@ class Growth:
         self.rows += rows
         self.by_rules[tuple(dict.fromkeys(rules))] += rows
 
-    def iterated(self) -> None:
-        """Note that an iteration has ended."""
-        self.iterations += 1
+    def iterated(self, times: int) -> None:
+        """Note that so many iterations have ended."""
+        self.iterations += times
         self.last.append((time.monotonic(), self.iterations, self.rows))
+
+    def begins_anew(self) -> None:
+        """Forget what was derived: the rules are evaluated from scratch."""
+        self.rows = self.iterations = 0
+        self.by_rules.clear()
+        self.last.clear()
+        self.last.append((time.monotonic(), 0, 0))
 
     @property
     def grown(self) -> tuple[str, ...]:
@@ -146,13 +153,16 @@ class Growth:
         if not self.iterations:
             return f"{said}, in one statement for {now - self.started:.1f} s."
         then, iterations, rows = self.last[0]
-        seconds = max(self.last[-1][0] - then, 1e-6)
+        ended = self.last[-1][0]
+        seconds = max(ended - then, 1e-6)
         said += f": {_many(self.rows, 'row')} after {_many(self.iterations, 'iteration')}"
-        said += f" in {now - self.started:.1f} s, {_many(self.rows - rows, 'row')} in the last "
+        said += f" in {ended - self.started:.1f} s, {_many(self.rows - rows, 'row')} in the last "
         done = self.iterations - iterations
         said += f"{done:,} of these" if done > 1 else "of these"
-        said += f" ({(self.rows - rows) / seconds:,.0f} a second)."
-        return said
+        said += f" ({(self.rows - rows) / seconds:,.0f} a second)"
+        # Many iterations may be one statement, which tells nothing before its end.
+        since = now - ended
+        return f"{said}; what follows has taken {since:.1f} s." if since >= 0.1 else f"{said}."
 
 
 def _many(number: int, what: str) -> str:
@@ -197,6 +207,22 @@ class Bounds:
         if self.growth is not None:
             self.growth.found(rules, rows)
             rows = self.growth.rows
+        self._check_rows(rows)
+
+    def found_at_once(self, found: Mapping[tuple[str, ...], int], iterations: int) -> None:
+        """Note how many facts some rules each have derived in iterations of one statement. There
+        will be another iteration. Raises LimitError.
+        """
+        if self.growth is None or self.over:
+            return
+        for rules, rows in found.items():
+            self.growth.found(rules, rows)
+        if iterations:
+            self.growth.iterated(iterations)
+        self._check_rows(self.growth.rows)
+        self._check_iterations()
+
+    def _check_rows(self, rows: int) -> None:
         most = self.most_rows
         if most is not None and rows > most:
             self._reached("max_rows", f"rules derive more than {self._most_said()}")
@@ -214,6 +240,12 @@ class Bounds:
         return self.limits.max_rows + (self.growth.before if self.growth else 0)
 
     @property
+    def rows_left(self) -> int | None:
+        """How many rows rules may still derive; None if there is no limit."""
+        most = self.most_rows
+        return None if most is None else max(most - (self.growth.rows if self.growth else 0), 0)
+
+    @property
     def iterations_left(self) -> int | None:
         """How many iterations may still end; None if there is no limit."""
         most = self.limits.max_iterations
@@ -225,9 +257,12 @@ class Bounds:
         """Note that an iteration has ended; there will be another one. Raises LimitError."""
         if self.growth is None or self.over:
             return
-        self.growth.iterated()
+        self.growth.iterated(1)
+        self._check_iterations()
+
+    def _check_iterations(self) -> None:
         most = self.limits.max_iterations
-        if most is not None and self.growth.iterations >= most:
+        if most is not None and self.growth is not None and self.growth.iterations >= most:
             self._reached("max_iterations", f"rules need more than {_many(most, 'iteration')}")
 
     def too_many_rows(self) -> NoReturn:

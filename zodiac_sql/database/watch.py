@@ -174,6 +174,11 @@ class Watch:
         yield
         bounds.growth = None
 
+    def begins_anew(self) -> None:
+        """Forget what the rules of a hypernode have derived: they are evaluated from scratch."""
+        if self.bounds is not None and self.bounds.growth is not None:
+            self.bounds.growth.begins_anew()
+
 
 def _each_in_time(rows: Iterator[object], bounds: Bounds) -> Iterator[object]:
     for row in rows:

@@ -28,7 +28,7 @@ from zodiac_sql.evaluate.cost.most_facts import most_facts
 from zodiac_sql.evaluate.improve import best_values
 from zodiac_sql.evaluate.in_shares import among, in_shares, pays
 from zodiac_sql.evaluate.layers import forget, in_layers
-from zodiac_sql.evaluate.linear_rules import counts_rounds, has_linear_rules
+from zodiac_sql.evaluate.linear_rules import has_linear_rules
 from zodiac_sql.evaluate.make_tables import in_one_table
 from zodiac_sql.evaluate.partition.closure import Closure, begin_closure
 from zodiac_sql.evaluate.partition.condensation import Condensation, condense
@@ -90,7 +90,7 @@ def evaluate(
     empty = all(context.relation(p, Version.ALL).rows == 0 for p in hypernode.derives)
     if empty and not any(map(is_node, hypernode.derives)):
         return Fixpoint({}, 0, "loop")  # every rule needs a fact of one of them to begin with
-    if counts_rounds(store, hypernode.rules):
+    if store.watch.counts:
         return semi_naive(store, hypernode, schema, context=context, cache=cache, closures={})
     if done := copied(store, forms, schema, context):
         return done

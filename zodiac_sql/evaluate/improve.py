@@ -74,9 +74,9 @@ def first_plans(loop: Loop) -> list[Plan]:
 
 def improve(loop: Loop, plans: Sequence[Plan]) -> int:
     """Apply plans, and then the rules to what is better, until nothing is. Returns the rounds."""
-    rounds, counted = 0, loop.store.watch.most_rows is not None
+    rounds = 0
     for rounds in each_round(loop, plans):
-        if not counted and pays_at_once(loop, rounds):
+        if pays_at_once(loop, rounds):
             return rounds + improve_at_once(loop, rounds)
     return rounds
 

@@ -12,7 +12,7 @@ found.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -22,6 +22,7 @@ from zodiac_sql.database.render import render
 from zodiac_sql.database.statements import create_temp, drop, parameter, temp_table, union_all
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.improving import MOST_IDLE_ROUNDS, Improving, Loop, endless
+from zodiac_sql.evaluate.limited import most_rows, within_limits
 from zodiac_sql.evaluate.linear_rules import makes_texts
 from zodiac_sql.evaluate.make_tables import in_one_table
 from zodiac_sql.evaluate.one_statement import is_narrow, pays, rounds_by_key
@@ -31,6 +32,7 @@ from zodiac_sql.evaluate.take_better import take_better
 from zodiac_sql.language.syntax import Atom
 from zodiac_sql.names import RANK, TAG
 from zodiac_sql.sql.best_values import group_of, unbeaten, value_of
+from zodiac_sql.sql.counted_rounds import MOST_ROUNDS
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version
 from zodiac_sql.sql.relations import (
@@ -119,13 +121,10 @@ def _is_in_parts(_: str, relation: Relation) -> bool:
 
 def _tell(loop: Loop, found: _Found) -> None:
     """Count what was found against the limits of the change."""
-    bounds = loop.store.watch.bounds
-    if bounds is None:
-        return
-    bounds.found([rule.name for rule in loop.hypernode.rules], found.rows)
-    looked_in_vain = not found.goes_on and bool(loop.plans(loop.onwards()))
-    for _ in range(found.rounds + looked_in_vain):
-        bounds.iterated()
+    if (bounds := loop.store.watch.bounds) is not None:
+        looked_in_vain = not found.goes_on and bool(loop.plans(loop.onwards()))
+        rules = tuple(rule.name for rule in loop.hypernode.rules)
+        bounds.found_at_once({rules: found.new}, found.rounds + looked_in_vain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +132,8 @@ class _Found:
     """How much a statement has found, in how many rounds, and whether more follows from it."""
 
     rows: int
+    new: int
+    """How many of them were not what it has begun with."""
     rounds: int
     goes_on: bool
 
@@ -143,7 +144,9 @@ def _continued(loop: Loop, plans: Sequence[Plan], most: int, texts: bool) -> _Fo
     if bounds is not None and bounds.iterations_left is not None:
         most = min(most, bounds.iterations_left)
     one = _Statement.begin(loop, texts)
-    rows = loop.store.count(one.text(plans), {"most": most}, as_written=True)
+    begun = sum(own.delta.rows for own in loop.owns.values() if own.delta)
+    given = {MOST_ROUNDS: most, **most_rows(bounds, begun)}
+    rows = loop.store.count(one.text(plans, given), given, as_written=True)
     by_tag = one.found()
     rounds = max(rank for _, rank in by_tag.values())
     parts = {name: one.part(name) for name in loop.owns if one.tag(name) in by_tag}
@@ -160,7 +163,7 @@ def _continued(loop: Loop, plans: Sequence[Plan], most: int, texts: bool) -> _Fo
         for own in loop.owns.values():
             own.delta = own.delta and _last(loop, own, own.delta, rounds)
     one.end()
-    return _Found(rows, rounds, goes_on)
+    return _Found(rows, rows - begun, rounds, goes_on)
 
 
 def _last(loop: Loop, own: Improving, found: Part, rank: int) -> Part | None:
@@ -229,15 +232,17 @@ class _Statement:
     def table(self) -> str:
         return f"better_{self.loop.hypernode.name}"
 
-    def text(self, plans: Sequence[Plan]) -> str:
-        """The statement for the plans of a round. It is kept, unless it reads tables of texts."""
+    def text(self, plans: Sequence[Plan], given: Collection[str]) -> str:
+        """The statement for the plans of a round, within limits that are given. It is kept, unless
+        it reads tables of texts.
+        """
         if self.spelling:
-            return render(create_temp(self.table, self._recursion(plans)))
+            return render(create_temp(self.table, self._recursion(plans, given)))
         owns = self.loop.owns.values()
         known = tuple((relation_key(_delta(own)), relation_key(_known(own))) for own in owns)
         return self.loop.text(
-            ("at once", self.table, self.loop.reads(plans), known),
-            lambda: create_temp(self.table, self._recursion(plans)),
+            ("at once", self.table, self.loop.reads(plans), known, *given),
+            lambda: create_temp(self.table, self._recursion(plans, given)),
         )
 
     def found(self) -> dict[int, tuple[int, int]]:
@@ -277,7 +282,7 @@ class _Statement:
         """What is to be read in the place of a relation."""
         return self.spelling.of(relation) if self.spelling else relation
 
-    def _recursion(self, plans: Sequence[Plan]) -> exp.Query:
+    def _recursion(self, plans: Sequence[Plan], given: Collection[str]) -> exp.Query:
         """What the better values so far lead to, each with the round that found it."""
         seeds, steps = [], []
         for own in self.loop.owns.values():
@@ -286,6 +291,7 @@ class _Statement:
             mine = [plan for plan in plans if plan.rule.head.predicate == own.predicate]
             if heads := [query for plan in mine for query in self._heads(own, plan)]:
                 steps.append(self._step(own, heads))
+        step = within_limits(_NAME, union_all(steps), given)
         if self.layout:
             names, key = self.layout.columns, self.layout.key
         else:
@@ -293,7 +299,7 @@ class _Statement:
             names = tuple(column.name for column in own.columns)
             key = tuple(column.name for column in group_of(own.shape, own.best, "t"))
         cte = exp.CTE(
-            this=exp.union(union_all(seeds), union_all(steps), distinct=True, copy=False),
+            this=exp.union(union_all(seeds), step, distinct=True, copy=False),
             alias=exp.TableAlias(
                 this=exp.to_identifier(_NAME),
                 columns=[exp.to_identifier(name, quoted=True) for name in (*names, RANK)],
@@ -319,7 +325,6 @@ class _Statement:
         rows = unbeaten(
             union_all(heads), own.shape, own.best, known, ranked=True, guarded=own.guarded
         )
-        rows = rows.where(exp.LTE(this=rank_of("c"), expression=parameter("most")), copy=False)
         if self.layout is None:
             return rows
         return self.layout.put(own.predicate, rows).select(rank_of("t"), copy=False)

@@ -2,25 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from zodiac_sql.database.store import Store
 from zodiac_sql.graph.hypergraph import Hypernode
-from zodiac_sql.language.binding import functions_in
-from zodiac_sql.language.syntax import Rule
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.select import makes_text
-
-
-def counts_rounds(store: Store, rules: Sequence[Rule]) -> bool:
-    """Whether limits need rounds to be counted, so that one statement must not do them all.
-
-    With a timeout only, that is so for rules that compute values: they may never end.
-    """
-    bounds = store.watch.bounds
-    return bounds is not None and (
-        store.watch.counts or any(any(functions_in(r.body)) for r in rules)
-    )
 
 
 def are_linear(hypernode: Hypernode) -> bool:

@@ -30,17 +30,20 @@ from zodiac_sql.database.statements import (
     union_all,
 )
 from zodiac_sql.database.store import Store
-from zodiac_sql.evaluate.linear_rules import (
-    are_linear,
-    counts_rounds,
-    makes_texts,
+from zodiac_sql.evaluate.limited import (
+    MOST,
+    Limited,
+    parameters_of,
+    within_limits,
 )
+from zodiac_sql.evaluate.linear_rules import are_linear, makes_texts
 from zodiac_sql.evaluate.one_statement import is_narrow, pays
 from zodiac_sql.evaluate.spelled import Spelling, encoded
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.names import RANK
 from zodiac_sql.sql.context import Context
+from zodiac_sql.sql.counted_rounds import recursion_of
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version
 from zodiac_sql.sql.recursion import COLLECTED, with_recursion
@@ -143,8 +146,6 @@ def way_of(
     For rules with several recursive atoms it looks at all that it has found in each round. So
     rounds must find little, and have found little for longer.
     """
-    if counts_rounds(store, hypernode.rules):
-        return None
     read = sum(context.relation(name, Version.ALL).rows for name in hypernode.reads)
     if not pays(rounds, read, plans):
         return None
@@ -164,8 +165,10 @@ def rest_at_once(
     store: Store, plans: Sequence[Plan], owns: Mapping[str, Known], context: Context, rank: int
 ) -> Rest:
     """Find what follows from the deltas, by the plans of a round. Ranks come after `rank`."""
+    limited = Limited.begin(store)
     layout = layout_of(
-        {p: typed(_shape(own).stored, False, context.spelled) for p, own in owns.items()}
+        {p: typed(_shape(own).stored, False, context.spelled) for p, own in owns.items()},
+        counts_rounds=limited is not None,
     )
 
     def relation(name: str, version: Version) -> Relation:
@@ -180,12 +183,16 @@ def rest_at_once(
         if own.delta
     ]
     steps = [_step(plan, owns, layout, inside) for plan in plans if not is_empty(plan, inside)]
-    recursion = exp.union(union_all(seeds), union_all(steps), distinct=True, copy=False)
     number = parameter("rank") + exp.Window(this=exp.RowNumber())
     names = [exp.column(name, quoted=True) for name in layout.columns]
     query = exp.select(*names, number.as_(RANK, quoted=True)).from_(COLLECTED)
-    query = with_recursion(query, _R, recursion)
-    rows = store.count(create_temp(_FOUND, query), {"rank": rank}, as_written=True)
+    begun = {name: own.delta.rows for name, own in owns.items() if own.delta}
+    given = {"rank": rank, **parameters_of(limited, begun)}
+    limit = parameter(MOST) if MOST in given else None
+    query = with_recursion(query, _R, recursion_of(_R, layout, seeds, steps), limit)
+    rows = store.count(create_temp(_FOUND, query), given, as_written=True)
+    if limited is not None:
+        limited.counted(_FOUND, layout, begun, [plan.rule for plan in plans])
     return _found(store, layout, rows)
 
 
@@ -250,16 +257,22 @@ def rest_by_key(
             around = replace(context, relation=_reading(context, owns, layout, parts))
             if not is_empty(plan, around):
                 steps.append(_step_by_key(plan, owns, layout, around))
+    limited = Limited.begin(store)
+    begun = {name: own.delta.rows for name, own in owns.items() if own.delta}
+    given = {"rank": rank, **(limited.by_key(rank, sum(begun.values())) if limited else {})}
+    step = within_limits(_R, union_all(steps), given)
     names = [exp.to_identifier(name, quoted=True) for name in layout.columns]
     rank_name = exp.to_identifier(RANK, quoted=True)
     cte = exp.CTE(
-        this=exp.union(union_all(seeds), union_all(steps), distinct=True, copy=False),
+        this=exp.union(union_all(seeds), step, distinct=True, copy=False),
         alias=exp.TableAlias(this=exp.to_identifier(_R), columns=[*names, rank_name]),
         key_expressions=[exp.to_identifier(name, quoted=True) for name in layout.key],
     )
     query = exp.select(exp.Star()).from_(_R)
     query.set("with_", exp.With(expressions=[cte], recursive=True))
-    rows = store.count(create_temp(_FOUND, query), {"rank": rank}, as_written=True)
+    rows = store.count(create_temp(_FOUND, query), given, as_written=True)
+    if limited is not None:
+        limited.counted_by_rank(_FOUND, layout, begun, [plan.rule for plan in plans], rank)
     return _found(store, layout, rows)
 
 

@@ -164,24 +164,25 @@ def semi_naive(
     loop = _Loop(store, inside, cache)
     first = [cache.get(("whole", rule.name), partial(whole, rule)) for rule in hypernode.rules]
     plans = [plan for plan in first if not is_empty(plan, inside)]
-    iteration = highest = 0
+    iteration = rounds = rank = 0
     while plans:
-        iteration += 1
-        _round(loop, owns, stepping, plans, iteration)
+        iteration, rounds, rank = iteration + 1, rounds + 1, rank + 1
+        _round(loop, owns, stepping, plans, rank)
         _feed(closures, owns)
         variants = stepping.variants(hypernode.rules, {*owns, *closures}, cache)
         plans = [plan for plan in variants if not is_empty(plan, inside)]
         if plans and store.watch.bounds is not None:
             store.watch.bounds.iterated()
-        if not plans or closures or stepping.used:
+        if not plans or stepping.used or any(closure.delta for closure in closures.values()):
             continue
-        if at_once := way_of(store, hypernode, owns, inside, iteration, len(variants)):
-            highest = _rest(loop, owns, variants, iteration, at_once)
-            break
+        if at_once := way_of(store, hypernode, owns, inside, rounds, len(variants)):
+            rank = 1 + _rest(loop, owns, variants, rank, at_once)  # above those of all facts
+            _feed_all(closures, owns)
+            plans, rounds = [plan for plan in variants if not is_empty(plan, inside)], 0
     _complete(loop, hypernode, owns, stepping)
     stepping.finish(store)
     for own in owns.values():
-        _finish(loop, own, max(iteration, highest))
+        _finish(loop, own, rank)
     return _outcome(owns, closures, iteration)
 
 
@@ -202,6 +203,13 @@ def _feed(closures: Mapping[str, Closure], owns: Mapping[str, _Own]) -> None:
         closure.add(None, fed.relation(Version.DELTA) if fed else None)
 
 
+def _feed_all(closures: Mapping[str, Closure], owns: Mapping[str, _Own]) -> None:
+    """Close relations over all that has been found for them, as after many rounds at once."""
+    for predicate, closure in closures.items():
+        fed = owns.get(external(predicate))
+        closure.add(None, fed.relation(Version.ALL) if fed else None)
+
+
 def _rest(
     loop: _Loop,
     owns: Mapping[str, _Own],
@@ -209,12 +217,15 @@ def _rest(
     iteration: int,
     at_once: RestAtOnce,
 ) -> int:
-    """Find all that follows from the last round at once. Returns the highest rank then."""
+    """Find all that follows from the last round at once, as long as no relation that is closed
+    gains anything. Returns the highest rank then.
+    """
     rest = at_once(loop.store, plans, owns, loop.context, iteration)
     for own in owns.values():
         if own.also < own.outside:
             own.also += loop.store.count(rest.also(own, _also(own)))
         own.derived += loop.store.count(rest.fresh(own))
+        own.delta = None
     rest.drop()
     loop.store.watch.tell(sum(own.derived for own in owns.values()))
     return iteration + rest.rows

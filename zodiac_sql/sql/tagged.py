@@ -8,13 +8,13 @@ always the same if they are part of a key: no row would have the key of another,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from zodiac_sql.database.column_types import SQL_TYPES, TEXT_TYPES
 from zodiac_sql.language.syntax import Column, Type
-from zodiac_sql.names import RANK, TAG
+from zodiac_sql.names import RANK, ROUND, TAG
 from zodiac_sql.sql.relations import Picked
 
 
@@ -46,10 +46,26 @@ class Layout:
             query = query.select(value.as_(column, quoted=True), copy=False)
         return query.from_(rows.subquery("t", copy=False), copy=False)
 
+    def put_counter(self, number: exp.Expr) -> exp.Select:
+        """The row that counts rounds, if there is a column for it. Its tag is that of no predicate.
 
-def layout_of(names: Mapping[str, Sequence[tuple[str, str]]]) -> Layout:
-    """A layout for predicates with these columns, each with its SQL type."""
-    return _laid_out(names, {}, is_key=False)
+        Whoever calls this says where the number is from.
+        """
+        query = exp.select(exp.Literal.number(0).as_(TAG, quoted=True))
+        for column, type_ in self.types.items():
+            value = number if column == ROUND else exp.cast(exp.null(), type_)
+            query = query.select(value.as_(column, quoted=True), copy=False)
+        return query
+
+
+def layout_of(
+    names: Mapping[str, Sequence[tuple[str, str]]], counts_rounds: bool = False
+) -> Layout:
+    """A layout for predicates with these columns, each with its SQL type. It may have a column of
+    the row that counts rounds (counted_rounds.py).
+    """
+    layout = _laid_out(names, {}, is_key=False)
+    return replace(layout, types={**layout.types, ROUND: "BIGINT"}) if counts_rounds else layout
 
 
 def layout_by_key(

@@ -32,6 +32,7 @@ from zodiac_sql.storage.same_values import have_same_types, in_types_of
 
 def recompute(task: Task) -> Maintained:
     """Evaluate a hypernode; tables that are as they were have no edit."""
+    task.store.watch.begins_anew()  # an operator may have given up: what it has found is no growth
     context = task.context(lambda name, _: task.inputs(name, Version.ALL))
     fixpoint = evaluate(
         task.store,

@@ -14,7 +14,6 @@ from zodiac_sql.database.statements import create_temp, union_all
 from zodiac_sql.evaluate import layers
 from zodiac_sql.evaluate.compared_layers import Compared, compared, forget
 from zodiac_sql.evaluate.layers import form_of
-from zodiac_sql.evaluate.linear_rules import counts_rounds
 from zodiac_sql.evaluate.semi_naive import table_name
 from zodiac_sql.maintain.contract import Maintained, Task, Work
 from zodiac_sql.maintain.steps.closure_form import directions, was_in_layers
@@ -54,7 +53,7 @@ def _stored(task: Task) -> Part | None:
     """The table of a closure, if the rules were the same before, and its ranks are reliable."""
     if not task.forms.along or not task.ranked or task.heritage or task.hypernode.bests:
         return None
-    if counts_rounds(task.store, task.hypernode.rules):
+    if task.store.watch.counts:
         return None
     (predicate,) = task.hypernode.derives
     read = {predicate, *task.hypernode.reads}

@@ -9,9 +9,8 @@ that have another support. The latter come back when the hypernode is extended.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -23,18 +22,15 @@ from zodiac_sql.database.statements import (
     temp_table,
     union_all,
 )
-from zodiac_sql.evaluate.cache_keys import plan_key, relation_key
+from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.in_shares import most_rows
-from zodiac_sql.evaluate.linear_rules import (
-    are_linear,
-    counts_rounds,
-)
-from zodiac_sql.evaluate.make_tables import make_table
+from zodiac_sql.evaluate.limited import MOST, Limited, parameters_of
+from zodiac_sql.evaluate.linear_rules import are_linear
 from zodiac_sql.evaluate.one_statement import pays
 from zodiac_sql.graph.handed_on import Positions
-from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.beside_recursion import beside_recursion
+from zodiac_sql.maintain.steps.cascade_found import Applied, Found, R, found_of, table_for
 from zodiac_sql.maintain.steps.cascade_texts import cascade_texts
 from zodiac_sql.maintain.steps.many_rounds import rules_make_texts
 from zodiac_sql.maintain.steps.ranks import numbered
@@ -43,32 +39,20 @@ from zodiac_sql.maintain.steps.working_table import (
     WorkingTable,
     WorkingTables,
     add,
-    context_of,
     take_out,
 )
-from zodiac_sql.names import RANK
-from zodiac_sql.sql.context import Context
-from zodiac_sql.sql.emptiness import is_empty
-from zodiac_sql.sql.plan import Plan, Version, delta_variants
+from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.recursion import COLLECTED, with_recursion
 from zodiac_sql.sql.relations import (
     Part,
     Relation,
     columns_of,
     mark_of,
-    part_query,
     rank_of,
     relation_query,
     table,
 )  # fmt: skip
-from zodiac_sql.sql.select import compile_rule
 from zodiac_sql.sql.set_difference import absent, unknown
-from zodiac_sql.sql.tagged import Layout, layout_of, typed
-
-_R = "r"
-"""What the recursive statement has found."""
-
-NO_TABLES: Mapping[str, exp.Query] = {}
 
 _KNOWN = "k"
 """What it knows from the start."""
@@ -76,9 +60,11 @@ _KNOWN = "k"
 
 def can_cascade(task: Task, owns: WorkingTables, rounds: int) -> bool:
     """Whether one statement is to do what is left of the work, after some rounds."""
-    if task.closures or counts_rounds(task.store, task.hypernode.rules):
-        return False
-    if len(owns) > 1 and task.marking.next:
+    if task.closures and not any(
+        atom.predicate in owns for rule in task.hypernode.rules for atom in rule.positive_atoms()
+    ):
+        return False  # all rounds are those of relations that are kept as classes
+    if task.marking.next and (len(owns) > 1 or task.store.watch.counts):
         return False
     there = sum(own.base.rows for own in owns.values() if own.base)
     read = sum(task.inputs(name, Version.ALL).rows for name in task.hypernode.reads)
@@ -106,7 +92,7 @@ def cascade_lost(
 
     Returns how many these are. If they are more than `most`, the search has ended before its end.
     """
-    found = _found(task, owns, supported, with_ranks=True)
+    found = found_of(task, owns, supported, with_ranks=True)
     applied = found.applied(undeleted=True)
 
     def query() -> exp.Query:
@@ -117,12 +103,13 @@ def cascade_lost(
                 steps.append(found.put(one.own, rows))
         return found.query(seeds, steps, limited=most is not None, tables=tables)
 
+    given = parameters_of(None, {}, most)
     bases = tuple((relation_key(own.known), own.ranked, bool(own.gone)) for own in owns.values())
     key = ("cascade lost", _names(owns, lost), bases, supported, *(one.key for one in applied))
     taken = 0
-    for own, rows in found.split(key, query, "gone", most):
+    for own, rows in found.split(key, query, "gone", given):
         if own.gone and rows:
-            take_out(task, own, Part("temp", _table(own, "gone"), rows, ranked=own.ranked))
+            take_out(task, own, Part("temp", table_for(own, "gone"), rows, ranked=own.ranked))
         elif rows:
             own.loses(rows)
         taken += rows
@@ -138,17 +125,20 @@ def cascade_new(
     """
     if rules_make_texts(task):
         return cascade_texts(task, owns, new, most)
-    found = _found(task, owns, False, with_ranks=False)
+    limited = Limited.begin(task.store)
+    found = found_of(task, owns, False, with_ranks=False, counts_rounds=limited is not None)
     applied = found.applied(undeleted=False)
-    positions = _handed_on(task, owns) if applied else None
+    positions = _handed_on(task, owns) if applied and not limited else None
+    begun = {name: part.rows for name, part in new.items() if part is not None}
+    given = parameters_of(limited, begun, most)
 
     def query() -> exp.Query:
         if positions is not None:
             rows: exp.Query = _beside_known(found, new, applied, positions)
-            return rows.limit(_limit(), copy=False) if most is not None else rows
+            return rows.limit(parameter(MOST), copy=False) if most is not None else rows
         seeds = [found.put(own, _new_rows(own, part)) for own, part in _there(owns, new)]
         steps = [found.put(one.own, _unknown_heads(one.own, one.heads(False))) for one in applied]
-        rows = found.query(seeds, steps, limited=most is not None)
+        rows = found.query(seeds, steps, limited=MOST in given)
         (own, *others) = owns.values()
         if own.marks and not others:  # one row for a fact found with a mark and without
             rows = unknown(rows, Relation(own.known.columns, ()), marked=True)
@@ -166,18 +156,13 @@ def cascade_new(
         *(one.key for one in applied),
     )
     added = 0
-    for own, rows in found.split(key, query, "added", most):
+    for own, rows in found.split(key, query, "added", given, limited, begun):
         if own.plus:
-            add(task, own, Part("temp", _table(own, "added"), rows, ranked=own.ranked))
+            add(task, own, Part("temp", table_for(own, "added"), rows, ranked=own.ranked))
         else:
             own.gains(rows)
         added += rows
     return added
-
-
-def _limit() -> exp.Expr:
-    """One row more than there may be."""
-    return parameter("most") + exp.Literal.number(1)
 
 
 def _there(
@@ -201,7 +186,7 @@ def _new_rows(own: WorkingTable, part: Part) -> exp.Select:
 
 
 def _stored_heads(
-    one: _Applied, supported: bool, tables: dict[str, exp.Query]
+    one: Applied, supported: bool, tables: dict[str, exp.Query]
 ) -> Iterator[exp.Query]:
     """The stored facts among the heads of some plans. Adds `tables` that the queries read."""
     own, others = one.own, []
@@ -256,9 +241,9 @@ def _handed_on(task: Task, owns: WorkingTables) -> Positions | None:
 
 
 def _beside_known(
-    found: _Found,
+    found: Found,
     new: Mapping[str, Part | None],
-    applied: Sequence[_Applied],
+    applied: Sequence[Applied],
     positions: Positions,
 ) -> exp.Select:
     """Some new facts and all that follows from them, where the rules hand on an argument.
@@ -284,10 +269,10 @@ def _beside_known(
     query = anti_join(query, names, exp.table_(_KNOWN), "x")
     known = _known_alike(found, new, positions)
     query = query.with_(_KNOWN, as_=known, materialized=True, copy=False)
-    return with_recursion(query, _R, recursion)
+    return with_recursion(query, R, recursion)
 
 
-def _known_alike(found: _Found, new: Mapping[str, Part | None], positions: Positions) -> exp.Query:
+def _known_alike(found: Found, new: Mapping[str, Part | None], positions: Positions) -> exp.Query:
     """The known facts whose argument that is handed on is that of some new fact."""
 
     def argument(own: WorkingTable, alias: str) -> exp.Column:
@@ -305,140 +290,3 @@ def _known_alike(found: _Found, new: Mapping[str, Part | None], positions: Posit
         return query.join(item, on=same, copy=False)
 
     return union_all([found.put(own, alike(own)) for own in found.owns.values()])
-
-
-# --- what the statement finds ---------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Applied:
-    """The plans for one head, in which the recursive atom reads what the statement has found."""
-
-    own: WorkingTable
-    context: Context
-    plans: Sequence[Plan]
-
-    @property
-    def key(self) -> Hashable:
-        """All that their SQL depends on."""
-        return tuple((id(plan), plan_key(plan, self.context)) for plan in self.plans)
-
-    def heads(self, ranked: bool) -> exp.Query:
-        """What the plans find, with repetitions. A text that no symbol has becomes NULL."""
-        marked = self.own.marks is not None
-        compiled = [
-            compile_rule(
-                plan, self.own.columns, self.context, ranked=ranked, marked=marked, as_ids=True
-            )
-            for plan in self.plans
-        ]
-        return union_all([one.query for one in compiled])
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """The rows that a recursive statement finds: of one predicate as they are, of several tagged.
-
-    If they are `ranked`, the rank of a fact limits what it can support.
-    """
-
-    task: Task
-    owns: WorkingTables
-    ranked: bool
-    layout: Layout | None
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of new rows, which get their ranks only in the end."""
-        if self.layout:
-            return self.layout.columns
-        (own,) = self.owns.values()
-        return tuple(column.name for column in columns_of(own.outside))
-
-    def put(self, own: WorkingTable, rows: exp.Query) -> exp.Query:
-        """Rows of a predicate, as the statement has them."""
-        return self.layout.put(own.predicate, rows) if self.layout else rows
-
-    def applied(self, undeleted: bool) -> list[_Applied]:
-        """The plans of all rules, by their heads."""
-        inner = context_of(self.task, self.owns, undeleted)
-
-        def relation(name: str, version: Version) -> Relation:
-            if name in self.owns and version is Version.DELTA:
-                return self._read(self.owns[name])
-            return inner.relation(name, version)
-
-        context = replace(inner, relation=relation)
-        plans = [plan for rule in self.task.hypernode.rules for plan in self._variants(rule)]
-        plans = [plan for plan in plans if not is_empty(plan, context)]
-        by_head = {p: [x for x in plans if x.rule.head.predicate == p] for p in self.owns}
-        return [_Applied(self.owns[p], context, mine) for p, mine in by_head.items() if mine]
-
-    def _variants(self, rule: Rule) -> tuple[Plan, ...]:
-        return self.task.cache.get(
-            ("delta", rule.name), partial(delta_variants, rule, set(self.owns))
-        )
-
-    def _read(self, own: WorkingTable) -> Relation:
-        picked = self.layout.picked[own.predicate] if self.layout else None
-        part = Part("", _R, 1, ranked=self.ranked, marks=own.marks, picked=picked)
-        return Relation(own.columns, (part,), self.ranked, own.passes_on)
-
-    def query(
-        self,
-        seeds: Sequence[exp.Query],
-        steps: Sequence[exp.Query],
-        limited: bool,
-        tables: Mapping[str, exp.Query] = NO_TABLES,
-    ) -> exp.Query:
-        """All that follows from the seeds, or one more than parameter `most` tells. Steps may read
-        `tables`, each of which is made once.
-        """
-        most = _limit() if limited else None
-        if not steps:
-            rows = exp.select(exp.Star()).from_(union_all(seeds).subquery("s", copy=False))
-            return rows.limit(most, copy=False) if most is not None else rows
-        recursion = exp.union(union_all(seeds), union_all(steps), distinct=True, copy=False)
-        rows = exp.select(exp.Star()).from_(COLLECTED)
-        for name, table_ in tables.items():
-            rows = rows.with_(name, as_=table_, materialized=True, copy=False)
-        return with_recursion(rows, _R, recursion, most)
-
-    def split(
-        self, key: Hashable, query: Callable[[], exp.Query], kind: str, most: int | None
-    ) -> Iterator[tuple[WorkingTable, int]]:
-        """Make the table of each predicate for what is "gone" or "added". Yields how many rows."""
-        store, cache = self.task.store, self.task.cache
-        given = None if most is None else {"most": most}
-        key = (key, most is None)
-        if self.layout is None:
-            (own,) = self.owns.values()
-            name = _table(own, kind)
-            yield own, make_table(store, cache, key, name, query, given, as_written=True)
-            return
-        name = f"{kind}_{self.task.hypernode.name}"
-        make_table(store, cache, key, name, query, given, as_written=True)
-        for own in self.owns.values():
-            picked = self.layout.picked[own.predicate]
-            if own.ranked and RANK not in dict(picked.columns):
-                picked = replace(picked, columns=(*picked.columns, (RANK, RANK)))
-            part = Part("temp", name, 1, ranked=own.ranked, picked=picked)
-            rows = partial(part_query, part, Relation(own.columns, (part,), own.ranked))
-            yield own, make_table(store, cache, (name, picked), _table(own, kind), rows)
-
-
-def _table(own: WorkingTable, kind: str) -> str:
-    if kind == "gone":
-        return f"fallen_{own.stem}" if own.gone else own.gone_table
-    return f"more_{own.stem}" if own.plus else own.plus_table
-
-
-def _found(task: Task, owns: WorkingTables, ranked: bool, with_ranks: bool) -> _Found:
-    """What a statement finds; `with_ranks` tells whether it reads ranks of facts that have some."""
-    layout = None
-    if len(owns) > 1:
-        columns = {
-            p: typed(own.outside.stored, own.ranked and with_ranks) for p, own in owns.items()
-        }
-        layout = layout_of(columns)
-    return _Found(task, owns, ranked, layout)

@@ -12,13 +12,16 @@ from functools import partial
 from sqlglot import exp
 
 from zodiac_sql.database.statements import anti_join, create_temp, drop, parameter, union_all
+from zodiac_sql.evaluate.limited import MOST, Limited, parameters_of
 from zodiac_sql.evaluate.spelled import Spelling, encoded
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.ranks import numbered
 from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, add, context_of
 from zodiac_sql.names import RANK
+from zodiac_sql.sql.counted_rounds import recursion_of
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Version, delta_variants
+from zodiac_sql.sql.recursion import COLLECTED, with_recursion
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query, source
 from zodiac_sql.sql.select import compile_rule
 from zodiac_sql.sql.tagged import Layout, layout_of, typed
@@ -35,15 +38,19 @@ def cascade_texts(
     """
     store = task.store
     spelling = Spelling.begin(store, task.hypernode.name)
-    layout = layout_of({p: typed(own.outside.stored, False, True) for p, own in owns.items()})
-    query = _recursion(task, owns, new, spelling, layout)
+    limited = Limited.begin(store)
+    columns = {p: typed(own.outside.stored, False, True) for p, own in owns.items()}
+    layout = layout_of(columns, counts_rounds=limited is not None)
+    begun = {name: part.rows for name, part in new.items() if part is not None}
+    given = parameters_of(limited, begun, most)
+    limit = parameter(MOST) if MOST in given else None
+    query = _recursion(task, owns, new, spelling, layout, limit)
     if all(own.ranked for own in owns.values()):
         query = numbered(owns, layout.columns, query)
-    if most is not None:
-        query = query.limit(parameter("most") + exp.Literal.number(1), copy=False)
     table = f"added_{task.hypernode.name}"
-    given = None if most is None else {"most": most}
     store.count(create_temp(table, query), given, as_written=True)
+    if limited is not None:
+        limited.counted(table, layout, begun, task.hypernode.rules)
     added = 0
     for own in owns.values():
         picked = layout.picked[own.predicate]
@@ -71,8 +78,9 @@ def _recursion(
     new: Mapping[str, Part | None],
     spelling: Spelling,
     layout: Layout,
+    limit: exp.Expr | None,
 ) -> exp.Select:
-    """What is new, and what follows from it."""
+    """What is new, and what follows from it, as far as there is no limit."""
     inner = spelling.context(context_of(task, owns))
 
     def relation(name: str, version: Version) -> Relation:
@@ -95,10 +103,10 @@ def _recursion(
                 heads = compile_rule(plan, own.columns, context).query
                 steps.append(layout.put(own.predicate, _unknown(own, heads, spelling)))
     if not steps:
-        return exp.select(exp.Star()).from_(union_all(seeds).subquery("s", copy=False))
-    recursion = exp.union(union_all(seeds), union_all(steps), distinct=True, copy=False)
-    rows = exp.select(exp.Star()).from_(exp.table_(_R))
-    return rows.with_(_R, as_=recursion, recursive=True, copy=False)
+        rows = exp.select(exp.Star()).from_(union_all(seeds).subquery("s", copy=False))
+        return rows if limit is None else rows.limit(limit, copy=False)
+    recursion = recursion_of(_R, layout, seeds, steps)
+    return with_recursion(exp.select(exp.Star()).from_(COLLECTED), _R, recursion, limit)
 
 
 def _unknown(own: WorkingTable, heads: exp.Query, spelling: Spelling) -> exp.Select:

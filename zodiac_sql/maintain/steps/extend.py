@@ -7,7 +7,7 @@ has added.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from zodiac_sql.cost.operator import Declined
 from zodiac_sql.evaluate.cache_keys import relation_key
@@ -17,7 +17,7 @@ from zodiac_sql.maintain.steps.cascade import can_cascade, cascade_new
 from zodiac_sql.maintain.steps.closure_form import was_in_layers
 from zodiac_sql.maintain.steps.many_rounds import are_too_many
 from zodiac_sql.maintain.steps.one_edge import add_one_edge
-from zodiac_sql.maintain.steps.partitions import add_fed, redo
+from zodiac_sql.maintain.steps.partitions import add_all_fed, add_fed, redo
 from zodiac_sql.maintain.steps.plans import all_onwards, checks
 from zodiac_sql.maintain.steps.slices import slice_tables
 from zodiac_sql.maintain.steps.working_table import (
@@ -41,7 +41,7 @@ def extend(
     With `rederive`, facts that were taken out are checked again; without, they come back only if
     something new derives them. Stops when more facts than `budget` were added.
     """
-    work = Work()
+    work, rounds = Work(), 0
     plans = task.gains()
     gained = bool(plans)
     for own in owns.values():
@@ -67,12 +67,17 @@ def extend(
             task.store.watch.bounds.iterated()
         if budget is not None and work.forward > budget:
             return Declined(f"more than {budget:,} facts are new")
-        if can_cascade(task, owns, work.iterations):
-            most = _most(task, owns, budget)
-            new = cascade_new(task, owns, found, most)
-            if most is not None and new > most:
-                return Declined(f"more than {most:,} facts are new")
-            return work.plus(forward=new - added, insertions=new - added)
+        rounds += 1
+        if can_cascade(task, owns, rounds):
+            whole = _at_once(task, owns, found, budget)
+            if isinstance(whole, Declined):
+                return whole
+            work, rounds = work.plus(forward=whole - added, insertions=whole - added), 0
+            if not task.closures:
+                return work
+            add_all_fed(task, owns)
+            plans = all_onwards(task, owns)
+            continue
         if budget is not None and (why := are_too_many(task, owns, work.iterations)):
             return Declined(why)
         if task.ends_after(work.iterations):
@@ -81,6 +86,19 @@ def extend(
             _add(task, own, found[predicate])
         add_fed(task, owns)
         plans = all_onwards(task, owns)
+
+
+def _at_once(
+    task: Task, owns: WorkingTables, found: Mapping[str, Part | None], budget: int | None
+) -> int | Declined:
+    """Add, in one statement, what was found and all that follows from it. Returns how many."""
+    most = _most(task, owns, budget)
+    new = cascade_new(task, owns, found, most)
+    if most is not None and new > most:
+        return Declined(f"more than {most:,} facts are new")
+    for own in owns.values():
+        own.hands_on(None)
+    return new
 
 
 def _most(task: Task, owns: WorkingTables, budget: int | None) -> int | None:

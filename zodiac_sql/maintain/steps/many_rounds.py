@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from zodiac_sql.database.statements import union_all
-from zodiac_sql.evaluate.linear_rules import are_linear, counts_rounds, makes_texts
+from zodiac_sql.evaluate.linear_rules import are_linear, makes_texts
 from zodiac_sql.evaluate.one_statement import evaluated_by_key, rounds_cost
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.working_table import WorkingTables
@@ -22,8 +22,6 @@ def are_too_many(task: Task, owns: WorkingTables, rounds: int) -> str:
     """
     hypernode = task.hypernode
     if task.most_rounds is not None or task.closures or are_linear(hypernode):
-        return ""
-    if counts_rounds(task.store, hypernode.rules):
         return ""
     stored = [own.base for own in owns.values() if own.base and own.ranked]
     facts = sum(part.rows for part in stored)

@@ -66,10 +66,8 @@ def overdelete(
         checked = sum(own.candidate.rows for own in owns.values() if own.candidate)
         if not checked:
             return work
-        if budget is not None and work.checked + checked > budget:
-            return Declined(f"more than {budget:,} facts may have lost their support")
-        if rounds is not None and work.iterations == rounds:
-            return Declined(f"facts may lose their support in more than {rounds} rounds")
+        if why := _goes_beyond(work.plus(checked=checked), budget, rounds):
+            return Declined(why)
         lost = {own.predicate: own.candidate for own in owns.values()}
         if supported:
             lost = {own.predicate: find_unsupported(task, owns, own) for own in owns.values()}
@@ -84,7 +82,7 @@ def overdelete(
         )  # fmt: skip
         if taken and budget is not None and (why := _is_slow(task, owns, work.iterations)):
             return Declined(why)
-        if taken and rounds is None and can_cascade(task, owns, work.iterations):
+        if taken and _is_left(task, rounds) and can_cascade(task, owns, work.iterations):
             return _at_once(task, owns, lost, supported, budget, work.plus(overdeleted=-taken))
         if task.ends_after(work.iterations):
             return ManyRounds()
@@ -92,6 +90,20 @@ def overdelete(
             _take_out(task, own, lost[own.predicate])
         lose_fed(task, owns)
         plans = all_onwards(task, owns)
+
+
+def _goes_beyond(work: Work, budget: int | None, rounds: int | None) -> str:
+    """Says what would be more than there may be, if it is."""
+    if budget is not None and work.checked > budget:
+        return f"more than {budget:,} facts may have lost their support"
+    if rounds is not None and work.iterations == rounds:
+        return f"facts may lose their support in more than {rounds} rounds"
+    return ""
+
+
+def _is_left(task: Task, rounds: int | None) -> bool:
+    """Whether one statement may do what is left: not where rounds are few, or part classes."""
+    return rounds is None and not task.closures
 
 
 def _at_once(

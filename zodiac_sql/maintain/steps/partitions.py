@@ -73,6 +73,14 @@ def add_fed(task: Task, owns: WorkingTables) -> None:
         closure.add(None, own.relation(Version.DELTA) if own else None)
 
 
+def add_all_fed(task: Task, owns: WorkingTables) -> None:
+    """Add for all external facts that other rules have derived, as after many rounds at once."""
+    for name, closure in task.closures.items():
+        own = owns.get(external(name))
+        new = own.added if own and own.plus else None
+        closure.add(None, Relation(closure.columns, (new,)) if new else None)
+
+
 def _moved(task: Task) -> bool:
     return any(closure.delta for closure in task.closures.values())
 

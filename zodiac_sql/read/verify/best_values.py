@@ -24,7 +24,6 @@ from zodiac_sql.database.statements import (
 )
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import EvaluationError
-from zodiac_sql.evaluate.linear_rules import counts_rounds
 from zodiac_sql.evaluate.one_statement import is_narrow
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Best, Rule
@@ -62,7 +61,7 @@ def derive_best(
         return replace(one.relation, parts=(one.known,)) if one else outside(atom.predicate)
 
     variants = [Variant(rule, everything) for rule in rules]
-    rounds, goes_on = 0, not counts_rounds(store, rules)
+    rounds, goes_on = 0, True
     linear = are_linear(rules, own)
     while variants:
         if goes_on and (rounds if linear else rounds >= LONGER and _is_narrow(own)):

@@ -7,18 +7,21 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from zodiac_sql.database.statements import anti_join, joining
+from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.partition.closure import Closure
 from zodiac_sql.evaluate.partition.condensation import Condensation, repeated_pairs
 from zodiac_sql.evaluate.partition.partition import compare, repeated_nodes
-from zodiac_sql.language.syntax import Atom
+from zodiac_sql.language.syntax import Atom, Rule
 from zodiac_sql.names import DERIVED_SCHEMA, EXPLICIT_SCHEMA, classes
 from zodiac_sql.read.verify.compare_views import is_made_of
-from zodiac_sql.read.verify.second_opinion import unsupported
+from zodiac_sql.read.verify.rule_body import ProgramMeaning, Reads
+from zodiac_sql.read.verify.second_opinion import heads_of
 from zodiac_sql.read.verify.together import Compared, batches, same
 from zodiac_sql.read.verify.work import VerifiedFile, count_rows, relation_of, rows_lacking
 from zodiac_sql.rewrite.rewritten_hypernode import Inner, ModuleRow, tables_of
 from zodiac_sql.sql.class_pairs import pairs_query
-from zodiac_sql.sql.relations import Part, Relation, relation_query
+from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, relation_query
 from zodiac_sql.storage.sources import derived_tables, inner_tables, inside, pairs_of, place
 
 
@@ -173,5 +176,35 @@ def check_ranks(work: VerifiedFile, predicate: str, inner: Inner) -> None:
     rules = [rule for rule in hypernode.rules if rule.head.predicate == predicate]
     table = Relation(known.columns, stored)
     outside = there.relation(predicate, without=hypernode.id)
-    if rows := unsupported(work.store, program, rules, reads, table, outside):
+    if rows := _unsupported(work.store, program, rules, reads, table, outside):
         work.unsupported[".".join(place(known, hypernode.id))] = rows
+
+
+def _unsupported(
+    store: Store,
+    program: ProgramMeaning,
+    rules: Sequence[Rule],
+    reads: Reads,
+    table: Relation,
+    outside: Relation,
+) -> int:
+    """How many facts of a ranked table no rule derives from facts of lower ranks.
+
+    `reads` returns ranked relations for the predicates that the hypernode derives. Facts known from
+    outside need no support.
+    """
+    heads = [found for rule in rules if (found := heads_of(store, program, rule, reads, True))]
+    columns = columns_of(table, "c")
+    ranked = replace(table, ranked=True)
+    facts = exp.select(*columns).from_(relation_query(ranked).subquery("c", copy=False), copy=False)
+    for number, found in enumerate(heads):
+        alias = f"h{number}"
+        same = [c.copy().eq(exp.column(c.name, table=alias, quoted=True)) for c in columns]
+        lower = exp.LT(this=rank_of(alias), expression=rank_of("c"))
+        none = joining(found.query.subquery(alias, copy=False), "ANTI")
+        facts = facts.join(none, on=exp.and_(*same, lower, copy=False), copy=False)
+    if outside.parts:
+        facts = anti_join(facts, columns, relation_query(outside).subquery(), "o")
+    return store.count(
+        exp.select(exp.Count(this=exp.Star())).from_(facts.subquery("n", copy=False))
+    )

@@ -26,17 +26,18 @@ from zodiac_sql.database.statements import (
     distinct,
     drop,
     joining,
+    parameter,
     temp_table,
     union_all,
 )
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.groups_in_shares import SHARES, divisible
-from zodiac_sql.evaluate.linear_rules import counts_rounds
+from zodiac_sql.evaluate.limited import MOST_ROWS, most_rows, within_limits
 from zodiac_sql.evaluate.one_statement import is_narrow
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Rule, Type
 from zodiac_sql.read.verify.rule_body import BodyQuery, NotAtOnce, ProgramMeaning, Reads
-from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, relation_query
+from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
 from zodiac_sql.sql.tagged import Layout, layout_by_key, layout_of, typed
 
 
@@ -63,9 +64,8 @@ def derive(
 
     variants = [Variant(rule, everything) for rule in rules]
     texts: dict[Hashable, str | None] = {}
-    rounds, may = 0, not counts_rounds(store, rules)
-    goes_on = may and are_linear(rules, heads)
-    by_key = may and not goes_on
+    rounds, goes_on = 0, are_linear(rules, heads)
+    by_key = not goes_on
     while variants:
         if (goes_on or by_key and _is_narrow(own)) and rounds:
             counted = rounds // LONGER if by_key else rounds
@@ -126,9 +126,7 @@ def _derive_the_rest(
     reads: Reads,
     by_key: bool,
 ) -> bool:
-    """Add all that follows from the last round to what is known. Returns False if it cannot, as
-    when a text that rules make has no id.
-    """
+    """Add all that follows from the last round. Returns False if a text has no id, or the like."""
     lay_out = layout_by_key if by_key else layout_of
     layout = lay_out({name: typed(one.relation.stored, False) for name, one in own.items()})
     found = {name: Part("", _R, 1, picked=layout.picked[name]) for name in own}
@@ -155,15 +153,18 @@ def _derive_the_rest(
                     again = relation_query(replace(one.relation, parts=there))
                     new = anti_join(new, columns, again.subquery("y", copy=False), "y")
                 steps.append(layout.put(name, new))
-        query = exp.union(union_all(seeds), union_all(steps), distinct=True, copy=False)
-        table = store.temporary.fresh("rest")
-        store.run(create_temp(table, _recursion(query, layout.key)))
+        begun, table = sum(one.delta.rows for one in own.values()), store.temporary.fresh("rest")
+        given = most_rows(store.watch.bounds, begun)
+        query = _recursion(union_all(seeds), union_all(steps), layout.key, given)
+        rows = store.count(create_temp(table, query), given)
     except (NotAtOnce, OutOfMemoryError):
         return False
     facts_of = picked_from(table, layout, {name: one.relation for name, one in own.items()})
     known = not any(has_unknown(store, facts_of[name]) for name in made)
     for name, one in own.items() if known else ():
         one.add(store, relation_query(facts_of[name]))
+    if known and store.watch.bounds is not None:
+        store.watch.bounds.found([rule.name for rule in rules], rows - begun)
     store.run(drop(table))
     return known
 
@@ -188,16 +189,22 @@ def has_unknown(store: Store, relation: Relation) -> bool:
     return bool(store.rows(query.where(exp.or_(*missing), copy=False).limit(1, copy=False)))
 
 
-def _recursion(query: exp.Query, key: Sequence[str]) -> exp.Query:
-    """All that a recursion finds, which keeps each row once by a key, if there is one."""
+def _recursion(
+    seeds: exp.Query, steps: exp.Query, key: Sequence[str], given: Collection[str]
+) -> exp.Query:
+    """All that a recursion finds, which keeps each row once by a key, if there is one. If a limit
+    is given, it ends when it has found more.
+    """
     names = [exp.to_identifier(name, quoted=True) for name in key]
     alias = exp.TableAlias(this=exp.to_identifier(_R), columns=names or None)
-    cte = exp.CTE(this=query, alias=alias)
+    step = within_limits(_R, steps, given) if names else steps
+    cte = exp.CTE(this=exp.union(seeds, step, distinct=True, copy=False), alias=alias)
     if names:
         cte.set("key_expressions", [name.copy() for name in names])
     whole = exp.select(exp.Star()).from_(_R)
     whole.set("with_", exp.With(expressions=[cte], recursive=True))
-    return whole
+    most = parameter(MOST_ROWS) + exp.Literal.number(1)
+    return whole if names or not given else whole.limit(most, copy=False)
 
 
 # --- one round ------------------------------------------------------------------------------------
@@ -418,33 +425,3 @@ def _looked_up(query: exp.Select, texts: Sequence[str]) -> exp.Select:
             value = exp.func("coalesce", found, exp.Literal.number(_UNKNOWN))
         rows = rows.select(value.as_(name, quoted=True), copy=False)
     return rows
-
-
-def unsupported(
-    store: Store,
-    program: ProgramMeaning,
-    rules: Sequence[Rule],
-    reads: Reads,
-    table: Relation,
-    outside: Relation,
-) -> int:
-    """How many facts of a ranked table no rule derives from facts of lower ranks.
-
-    `reads` returns ranked relations for the predicates that the hypernode derives. Facts known from
-    outside need no support.
-    """
-    heads = [found for rule in rules if (found := heads_of(store, program, rule, reads, True))]
-    columns = columns_of(table, "c")
-    ranked = replace(table, ranked=True)
-    facts = exp.select(*columns).from_(relation_query(ranked).subquery("c", copy=False), copy=False)
-    for number, found in enumerate(heads):
-        alias = f"h{number}"
-        same = [c.copy().eq(exp.column(c.name, table=alias, quoted=True)) for c in columns]
-        lower = exp.LT(this=rank_of(alias), expression=rank_of("c"))
-        none = joining(found.query.subquery(alias, copy=False), "ANTI")
-        facts = facts.join(none, on=exp.and_(*same, lower, copy=False), copy=False)
-    if outside.parts:
-        facts = anti_join(facts, columns, relation_query(outside).subquery(), "o")
-    return store.count(
-        exp.select(exp.Count(this=exp.Star())).from_(facts.subquery("n", copy=False))
-    )

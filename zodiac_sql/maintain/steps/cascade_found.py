@@ -1,0 +1,179 @@
+"""What one recursive statement finds, where it does all rounds that are left (cascade.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from sqlglot import exp
+
+from zodiac_sql.database.statements import parameter, union_all
+from zodiac_sql.evaluate.cache_keys import plan_key
+from zodiac_sql.evaluate.limited import MOST, Limited
+from zodiac_sql.evaluate.make_tables import make_table
+from zodiac_sql.language.syntax import Rule
+from zodiac_sql.maintain.contract import Task
+from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, context_of
+from zodiac_sql.names import RANK
+from zodiac_sql.sql.context import Context
+from zodiac_sql.sql.counted_rounds import recursion_of
+from zodiac_sql.sql.emptiness import is_empty
+from zodiac_sql.sql.plan import Plan, Version, delta_variants
+from zodiac_sql.sql.recursion import COLLECTED, with_recursion
+from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query
+from zodiac_sql.sql.select import compile_rule
+from zodiac_sql.sql.tagged import Layout, layout_of, typed
+
+R = "r"
+"""What the recursive statement has found."""
+
+NO_TABLES: Mapping[str, exp.Query] = {}
+NOTHING: Mapping[str, int] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The plans for one head, in which the recursive atom reads what the statement has found."""
+
+    own: WorkingTable
+    context: Context
+    plans: Sequence[Plan]
+
+    @property
+    def key(self) -> Hashable:
+        """All that their SQL depends on."""
+        return tuple((id(plan), plan_key(plan, self.context)) for plan in self.plans)
+
+    def heads(self, ranked: bool) -> exp.Query:
+        """What the plans find, with repetitions. A text that no symbol has becomes NULL."""
+        marked = self.own.marks is not None
+        compiled = [
+            compile_rule(
+                plan, self.own.columns, self.context, ranked=ranked, marked=marked, as_ids=True
+            )
+            for plan in self.plans
+        ]
+        return union_all([one.query for one in compiled])
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The rows that a recursive statement finds: of one predicate as they are, of several tagged,
+    and so if rounds are counted.
+
+    If they are `ranked`, the rank of a fact limits what it can support.
+    """
+
+    task: Task
+    owns: WorkingTables
+    ranked: bool
+    layout: Layout | None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of new rows, which get their ranks only in the end."""
+        if self.layout:
+            return self.layout.columns
+        (own,) = self.owns.values()
+        return tuple(column.name for column in columns_of(own.outside))
+
+    def put(self, own: WorkingTable, rows: exp.Query) -> exp.Query:
+        """Rows of a predicate, as the statement has them."""
+        return self.layout.put(own.predicate, rows) if self.layout else rows
+
+    def applied(self, undeleted: bool) -> list[Applied]:
+        """The plans of all rules, by their heads."""
+        inner = context_of(self.task, self.owns, undeleted)
+
+        def relation(name: str, version: Version) -> Relation:
+            if name in self.owns and version is Version.DELTA:
+                return self._read(self.owns[name])
+            return inner.relation(name, version)
+
+        context = replace(inner, relation=relation)
+        plans = [plan for rule in self.task.hypernode.rules for plan in self._variants(rule)]
+        plans = [plan for plan in plans if not is_empty(plan, context)]
+        by_head = {p: [x for x in plans if x.rule.head.predicate == p] for p in self.owns}
+        return [Applied(self.owns[p], context, mine) for p, mine in by_head.items() if mine]
+
+    def _variants(self, rule: Rule) -> tuple[Plan, ...]:
+        return self.task.cache.get(
+            ("delta", rule.name), partial(delta_variants, rule, set(self.owns))
+        )
+
+    def _read(self, own: WorkingTable) -> Relation:
+        picked = self.layout.picked[own.predicate] if self.layout else None
+        part = Part("", R, 1, ranked=self.ranked, marks=own.marks, picked=picked)
+        return Relation(own.columns, (part,), self.ranked, own.passes_on)
+
+    def query(
+        self,
+        seeds: Sequence[exp.Query],
+        steps: Sequence[exp.Query],
+        limited: bool,
+        tables: Mapping[str, exp.Query] = NO_TABLES,
+    ) -> exp.Query:
+        """All that follows from the seeds, or as many rows as parameter `most` tells. Steps may
+        read `tables`, each of which is made once.
+        """
+        most = parameter(MOST) if limited else None
+        if not steps:
+            rows = exp.select(exp.Star()).from_(union_all(seeds).subquery("s", copy=False))
+            return rows.limit(most, copy=False) if most is not None else rows
+        recursion = recursion_of(R, self.layout, seeds, steps)
+        rows = exp.select(exp.Star()).from_(COLLECTED)
+        for name, table_ in tables.items():
+            rows = rows.with_(name, as_=table_, materialized=True, copy=False)
+        return with_recursion(rows, R, recursion, most)
+
+    def split(
+        self,
+        key: Hashable,
+        query: Callable[[], exp.Query],
+        kind: str,
+        given: Mapping[str, int],
+        limited: Limited | None = None,
+        begun: Mapping[str, int] = NOTHING,
+    ) -> Iterator[tuple[WorkingTable, int]]:
+        """Make the table of each predicate for what is "gone" or "added". Yields how many rows.
+
+        What is found beside the facts that it has begun with counts against limits.
+        """
+        store, cache = self.task.store, self.task.cache
+        key = (key, *given)
+        if self.layout is None:
+            (own,) = self.owns.values()
+            name = table_for(own, kind)
+            yield own, make_table(store, cache, key, name, query, given, as_written=True)
+            return
+        name = f"{kind}_{self.task.hypernode.name}"
+        make_table(store, cache, key, name, query, given, as_written=True)
+        if limited is not None:
+            limited.counted(name, self.layout, begun, self.task.hypernode.rules)
+        for own in self.owns.values():
+            picked = self.layout.picked[own.predicate]
+            if own.ranked and RANK not in dict(picked.columns):
+                picked = replace(picked, columns=(*picked.columns, (RANK, RANK)))
+            part = Part("temp", name, 1, ranked=own.ranked, picked=picked)
+            rows = partial(part_query, part, Relation(own.columns, (part,), own.ranked))
+            yield own, make_table(store, cache, (name, picked), table_for(own, kind), rows)
+
+
+def table_for(own: WorkingTable, kind: str) -> str:
+    if kind == "gone":
+        return f"fallen_{own.stem}" if own.gone else own.gone_table
+    return f"more_{own.stem}" if own.plus else own.plus_table
+
+
+def found_of(
+    task: Task, owns: WorkingTables, ranked: bool, with_ranks: bool, counts_rounds: bool = False
+) -> Found:
+    """What a statement finds; `with_ranks` tells whether it reads ranks of facts that have some."""
+    layout = None
+    if len(owns) > 1 or counts_rounds:
+        columns = {
+            p: typed(own.outside.stored, own.ranked and with_ranks) for p, own in owns.items()
+        }
+        layout = layout_of(columns, counts_rounds)
+    return Found(task, owns, ranked, layout)
