@@ -42,17 +42,8 @@ def extend(
     something new derives them. Stops when more facts than `budget` were added.
     """
     work, rounds = Work(), 0
-    plans = task.gains()
-    gained = bool(plans)
-    for own in owns.values():
-        own.begins_to_grow(marked=bool(task.marking.next), passes_on=task.marking.implicit)
-        if gained:
-            own.narrows_to(None)  # what enters can be connected with anything
-        if own.gone and rederive and not own.united:
-            own.is_checked_for(Part("temp", own.gone_table, own.gone))
-            plans += checks(task, own.predicate)
-    if redo(task, owns):
-        plans += all_onwards(task, owns)
+    gained = bool(plans := task.gains())
+    plans += _begun(task, owns, gained, rederive)
     if gained and (new := add_one_edge(task, owns)) is not None:
         return work.plus(forward=new, insertions=new, iterations=1)
     while True:
@@ -86,6 +77,19 @@ def extend(
             _add(task, own, found[predicate])
         add_fed(task, owns)
         plans = all_onwards(task, owns)
+
+
+def _begun(task: Task, owns: WorkingTables, gained: bool, rederive: bool) -> list[Plan]:
+    """Begin to grow: plans for what was taken out, and for what classes of nodes bring."""
+    plans: list[Plan] = []
+    for own in owns.values():
+        own.begins_to_grow(marked=bool(task.marking.next), passes_on=task.marking.implicit)
+        if gained:
+            own.narrows_to(None)  # what enters can be connected with anything
+        if own.gone and rederive and not own.united:
+            own.is_checked_for(Part("temp", own.gone_table, own.gone))
+            plans += checks(task, own.predicate)
+    return [*plans, *all_onwards(task, owns)] if redo(task, owns) else plans
 
 
 def _at_once(
