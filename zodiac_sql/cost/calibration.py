@@ -12,6 +12,12 @@ STATEMENT = 2.0
 PLANNED_JOIN = 0.1
 """Planning one join of a statement that has many."""
 
+PLANNED_BODY = 3.0
+"""Planning one body in a statement that has several."""
+
+HASHED = 50e-6
+"""Putting a row into a hash table."""
+
 READ = 0.1e-3
 """Looking at a row while rules are evaluated."""
 

@@ -19,11 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 from sqlglot import exp
 
+from zodiac_sql.cost.operator import Declined
 from zodiac_sql.database.statements import create_temp, drop, joining, temp_table
 from zodiac_sql.database.store import Store
+from zodiac_sql.evaluate.evaluation import Evaluation
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.names import RANK
 from zodiac_sql.rewrite.forms import Forms
@@ -146,22 +149,71 @@ def derived_facts(form: Form, rank: str) -> exp.Select:
     return facts_of(form, temp_table(SETS), rank, "bits").where(derived)
 
 
-def in_layers(store: Store, forms: Forms, context: Context) -> Layered | None:
-    """Find the sets of a hypernode's closure.
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """What is known of a closure of many edges before it is evaluated, in milliseconds."""
 
-    None if it has not the form for that, or if it would not be cheaper. Call `forget` when the sets
-    are not needed any more.
+    form: Form
+    edges: int
+    width: int
+    heads: int
+    """How many heads a recursive statement is expected to find."""
+    in_statement: float
+    """What it takes for them."""
+    in_layers: float
+    """What sets take, but for the statements of the layers; infinite if they cannot be used."""
+
+    @property
+    def most_layers(self) -> int:
+        """How many layers there may be."""
+        return min(MOST_LAYERS, self.heads // max(self.edges * LEAST_HEADS_TO_AN_EDGE, 1))
+
+
+def sampled(work: Evaluation) -> Sampled | None:
+    """What a sample of a large closure tells; None if it is none, or a small one. Makes tables that
+    `forget` drops.
     """
-    form = form_of(forms, context)
+    return work.once("sampled closure", lambda: _sampled(work))
+
+
+def _sampled(work: Evaluation) -> Sampled | None:
+    if not work.may_be_one_statement:
+        return None
+    form = form_of(work.forms, work.context)
     if form is None or min(form.facts.rows, form.edges.rows) < max(FEWEST_ROWS, 1):
         return None
-    depth = _prepare(store, form)
-    if depth is None:
-        forget(store)
+    store = work.store
+    edges = store.count(create_temp(EDGES, form.steps()))
+    nodes = store.count(COUNT_NODES)
+    if edges < LEAST_EDGES_TO_A_NODE * nodes:
         return None
+    store.run(create_temp(STARTS, form.starts()))
+    width = store.count(NUMBER_VALUES)
+    if not width:
+        return None
+    each = -(-width // SAMPLE)
+    heads = store.count(_COUNT_SAMPLE, {"each": each}) * each
+    sets = (edges * (width / 64) * WORD + nodes * width * CELL) / 1e6
+    if width * nodes > MOST_BITS:
+        sets = inf
+    return Sampled(form, edges, width, heads, heads * HEAD / 1e6, sets)
+
+
+def in_layers(store: Store, found: Sampled) -> Layered | Declined:
+    """Find the sets of a closure. Call `forget` when they are not needed any more."""
+    store.run(FIND_LAYERS, {"most": found.most_layers}, as_written=True)
+    depth = store.count(COUNT_LAYERS)
+    if depth > found.most_layers:
+        return Declined("the relation has a cycle, or is deep")
+    if CHEAPER_BY * (found.in_layers + depth * LAYER / 1e6) > found.in_statement:
+        return Declined(f"it has {depth} layers")
+    store.run(_IN_LAYERS)
+    zero = exp.cast(exp.Literal.number(0), "BIGINT").as_("layer")
+    bits = set_of_numbers(found.width).as_("bits")
+    store.run(create_temp(SETS, of_starts([zero, bits])))
     for layer in range(1, depth + 1):
         store.run(_UNITE, {"layer": layer})
-    return Layered(form, depth)
+    return Layered(found.form, depth)
 
 
 def forget(store: Store) -> None:
@@ -199,32 +251,6 @@ def form_of(forms: Forms, context: Context) -> Form | None:
     if len(nodes) > 1 or value in (None, Type.FLOAT) or nodes & {None, Type.FLOAT}:
         return None
     return Form(facts, edges, place)
-
-
-def _prepare(store: Store, form: Form) -> int | None:
-    """Make the tables that layers are united from. Returns how many layers there are."""
-    many = store.count(create_temp(EDGES, form.steps()))
-    nodes = store.count(COUNT_NODES)
-    if many < LEAST_EDGES_TO_A_NODE * nodes:
-        return None
-    store.run(create_temp(STARTS, form.starts()))
-    width = store.count(NUMBER_VALUES)
-    if not 0 < width * nodes <= MOST_BITS:
-        return None
-    each = -(-width // SAMPLE)
-    heads = store.count(_COUNT_SAMPLE, {"each": each}) * each
-    cost = many * (width / 64) * WORD + nodes * width * CELL
-    if CHEAPER_BY * cost > heads * HEAD:
-        return None
-    most = min(MOST_LAYERS, heads // max(many * LEAST_HEADS_TO_AN_EDGE, 1))
-    store.run(FIND_LAYERS, {"most": most}, as_written=True)
-    depth = store.count(COUNT_LAYERS)
-    if depth > most or CHEAPER_BY * (cost + depth * LAYER) > heads * HEAD:
-        return None
-    store.run(_IN_LAYERS)
-    zero = exp.cast(exp.Literal.number(0), "BIGINT").as_("layer")
-    store.run(create_temp(SETS, of_starts([zero, set_of_numbers(width).as_("bits")])))
-    return depth
 
 
 def _named(relation: Relation, names: Sequence[str]) -> exp.Select:

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 
-from zodiac_sql.cost.operator import Declined
+from zodiac_sql.cost.operator import Decision, Declined
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.partition.closure import Closure
@@ -277,6 +277,8 @@ class Maintained:
     marked: Mapping[str, Part] | None = None
     """Facts of the hypernode that are marked for the next update; None if it took no part in
     marking."""
+    evaluation: Decision | None = None
+    """How it was evaluated, if that was done from scratch."""
 
 
 @dataclass(frozen=True, slots=True)

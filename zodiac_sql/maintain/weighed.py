@@ -15,15 +15,15 @@ closures: 100 of 20,000 edges, with 55 pairs for each, cost 550 ms to delete and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
-from typing import TypeVar
 
 from sqlglot import exp
 
 from zodiac_sql.cost.calibration import COMPARED, DERIVED, READ, STATEMENT
+from zodiac_sql.cost.once import Once
 from zodiac_sql.cost.operator import Operator
 from zodiac_sql.language.syntax import Aggregate, Rule
 from zodiac_sql.maintain.contract import Outcome, Task
@@ -33,8 +33,6 @@ from zodiac_sql.sql.relations import Relation
 from zodiac_sql.sql.select import compile_rule
 from zodiac_sql.storage.edits import Delta
 from zodiac_sql.storage.sources import Sources
-
-T = TypeVar("T")
 
 PATIENCE = 0.3
 """An operator may take this share of what the next one takes before it gives up."""
@@ -71,18 +69,12 @@ class Shares:
     growth: float
 
 
-class Weighed:
+class Weighed(Once):
     """A task with what is estimated of it, each when it is first asked for."""
 
     def __init__(self, task: Task) -> None:
+        super().__init__()
         self.task = task
-        self._found: dict[str, object] = {}
-
-    def once(self, name: str, find: Callable[[Task], T]) -> T:
-        """What an operator finds out about the task, when it first asks."""
-        if name not in self._found:
-            self._found[name] = find(self.task)
-        return self._found[name]  # type: ignore[return-value]
 
     @cached_property
     def held(self) -> int:

@@ -1,4 +1,4 @@
-"""Changes of a hypernode whose rules only copy facts of one predicate (evaluate/copied.py).
+"""Changes of a hypernode whose rules only copy facts of one predicate.
 
 Then a fact of each of its predicates stands for one fact of that one, and comes and goes with it.
 Nothing needs to be looked for, checked or compared. So it is, too, with a rule that only copies and
@@ -17,8 +17,8 @@ from zodiac_sql.cost.calibration import DERIVED, STATEMENT
 from zodiac_sql.cost.operator import Cost, Operator
 from zodiac_sql.database.statements import distinct
 from zodiac_sql.evaluate.cache_keys import relation_key
-from zodiac_sql.evaluate.copied import copy_query, table_of_copies
 from zodiac_sql.evaluate.make_tables import make_part
+from zodiac_sql.evaluate.operators.copies import copy_query, table_of_copies
 from zodiac_sql.maintain.contract import Maintained, Task, Work
 from zodiac_sql.maintain.weighed import Maintains, Weighed
 from zodiac_sql.names import CHANGE_FACTS

@@ -59,6 +59,10 @@ class _Changed:
         return bool(self.losses) + bool(self.gains)
 
 
+def _product(weighed: Weighed) -> _Changed | None:
+    return weighed.once("product", lambda: _changed(weighed.task))
+
+
 def _changed(task: Task) -> _Changed | None:
     """The product of a hypernode, if its one rule is one and has derived something."""
     if task.hypernode.recursive or task.heritage or task.modules:
@@ -83,7 +87,7 @@ def _changed(task: Task) -> _Changed | None:
 
 def _cost(weighed: Weighed) -> Cost:
     """What it costs to compare. If little has changed, nothing is counted to tell."""
-    found = weighed.once("product", _changed)
+    found = _product(weighed)
     assert found is not None
     if not _are_large(found.context, [*found.losses, *found.gains]):
         return Cost(SOONER * weighed.anew, "a product is compared sooner than evaluated")
@@ -95,7 +99,7 @@ def _cost(weighed: Weighed) -> Cost:
 
 
 def _run(weighed: Weighed, _: float) -> Maintained | Declined:
-    found = weighed.once("product", _changed)
+    found = _product(weighed)
     assert found is not None
     estimate = _estimate(found.task, found.context, found.product)
     if estimate is None:
@@ -110,7 +114,7 @@ def cost_of_joins(weighed: Weighed) -> float | None:
     """What it takes to look for what has changed of a product by joins, in milliseconds, and to
     check what may be lost, by a join or by a product. None: it is none, or little has changed.
     """
-    found = weighed.once("product", _changed)
+    found = _product(weighed)
     if found is None or not _are_large(found.context, [*found.losses, *found.gains]):
         return None
     estimate = _estimate(found.task, found.context, found.product)
@@ -174,7 +178,7 @@ def _compared(changed: _Changed, bits: Bits) -> Maintained:
 
 PRODUCTS: Maintains = Operator(
     "products",
-    lambda weighed: weighed.is_plain and weighed.once("product", _changed) is not None,
+    lambda weighed: weighed.is_plain and _product(weighed) is not None,
     _cost,
     _run,
 )

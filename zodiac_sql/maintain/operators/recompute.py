@@ -12,11 +12,12 @@ from sqlglot import exp
 from zodiac_sql.cost.operator import Cost, Operator
 from zodiac_sql.database.statements import create_temp
 from zodiac_sql.evaluate.cache_keys import relation_key
-from zodiac_sql.evaluate.fixpoint import evaluate
+from zodiac_sql.evaluate.evaluation import Evaluation
 from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.evaluate.partition.closure import Closure
 from zodiac_sql.evaluate.partition.condensation import Condensation
 from zodiac_sql.evaluate.partition.partition import compare, nodes
+from zodiac_sql.evaluate.registry import evaluate
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.maintain.contract import Anew, Maintained, Outcome, Task, Work
 from zodiac_sql.maintain.steps.closure_form import directions
@@ -34,14 +35,10 @@ def recompute(task: Task) -> Maintained:
     """Evaluate a hypernode; tables that are as they were have no edit."""
     task.store.watch.begins_anew()  # an operator may have given up: what it has found is no growth
     context = task.context(lambda name, _: task.inputs(name, Version.ALL))
-    fixpoint = evaluate(
-        task.store,
-        task.forms,
-        task.schema,
-        context=context,
-        cache=task.cache,
-        modules=task.modules,
+    work = Evaluation(
+        task.store, task.forms, task.schema, context, task.cache, modules=task.modules
     )
+    fixpoint, decision = evaluate(work)
     edits = {}
     for predicate in task.hypernode.derives:
         edit = _edit(task, predicate, fixpoint.parts.get(predicate))
@@ -51,11 +48,11 @@ def recompute(task: Task) -> Maintained:
         edits |= _closure_edits(task, predicate, closure)
     for predicate, condensed in fixpoint.condensed.items():
         edits |= _condensed_edits(task, predicate, condensed)
-    work = Work(forward=fixpoint.rows, iterations=fixpoint.iterations)
+    did = Work(forward=fixpoint.rows, iterations=fixpoint.iterations)
     ranked = task.hypernode.recursive and not (
         fixpoint.closures or fixpoint.condensed or task.hypernode.bests
     )
-    return Maintained(edits, work, fixpoint.method, ranked)
+    return Maintained(edits, did, fixpoint.method, ranked, evaluation=decision)
 
 
 def _edit(task: Task, predicate: str, after: Part | None) -> Edit | None:

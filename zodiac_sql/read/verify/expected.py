@@ -12,7 +12,8 @@ from zodiac_sql.database import dictionary
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
-from zodiac_sql.evaluate.fixpoint import evaluate
+from zodiac_sql.evaluate.evaluation import Evaluation
+from zodiac_sql.evaluate.registry import evaluate
 from zodiac_sql.evaluate.rule_errors import evaluating_all
 from zodiac_sql.evaluate.semi_naive import Fixpoint
 from zodiac_sql.graph.hypergraph import Hypernode
@@ -162,6 +163,8 @@ def evaluate_again(work: VerifiedFile, inner: Inner) -> Fixpoint:
         ids=work.ids,
     )
     with evaluating_all(work.store, hypernode, work.there):
-        fixpoint = evaluate(work.store, inner.forms, known, context, StatementCache(), inner.rows)
+        fixpoint, _ = evaluate(
+            Evaluation(work.store, inner.forms, known, context, StatementCache(), inner.rows)
+        )
     _keep(work, hypernode, fixpoint.parts)
     return fixpoint

@@ -22,10 +22,10 @@ from sqlglot import exp
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import create_temp, temp_table
 from zodiac_sql.database.store import Store
-from zodiac_sql.evaluate.fixpoint import linear_of_several
 from zodiac_sql.evaluate.improve import beginning, each_round, first_plans
 from zodiac_sql.evaluate.improving import Improving
 from zodiac_sql.evaluate.linear_rules import has_linear_rules
+from zodiac_sql.evaluate.operators.tagged import linear_of_several
 from zodiac_sql.evaluate.semi_naive import Fixpoint, semi_naive
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.schema import Predicate

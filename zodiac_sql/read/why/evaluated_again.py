@@ -23,7 +23,9 @@ from zodiac_sql.database.other_connections import connect_aside
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import create_temp_view
 from zodiac_sql.database.store import Store
-from zodiac_sql.evaluate.fixpoint import closures_at_work, evaluate
+from zodiac_sql.evaluate.evaluation import Evaluation
+from zodiac_sql.evaluate.operators.classes import closures_at_work
+from zodiac_sql.evaluate.registry import evaluate
 from zodiac_sql.evaluate.rule_errors import evaluating_all
 from zodiac_sql.evaluate.semi_naive import Fixpoint, semi_naive
 from zodiac_sql.language.syntax import Rule
@@ -266,7 +268,8 @@ class Again:
             self.known.ids,
         )
         cache = StatementCache()
-        closures = closures_at_work(store, inner.hypernode, schema, context, inner.rows)
+        work = Evaluation(store, inner.forms, schema, context, cache, inner.rows)
+        closures = closures_at_work(work)
         kept = {name: remembered(closure) for name, closure in closures.items()}
         with evaluating_all(store, inner.hypernode, self.known.sources):
             if inner.hypernode.bests and self.passed:
@@ -277,7 +280,7 @@ class Again:
             elif kept:
                 fixpoint = semi_naive(store, inner.hypernode, schema, context, cache, kept)
             else:
-                fixpoint = evaluate(store, inner.forms, schema, context, cache)
+                fixpoint, _ = evaluate(Evaluation(store, inner.forms, schema, context, cache))
         sources = _with(around, inner, number, fixpoint)
         known = replace(
             self.known, store=store, schema=schema, sources=sources, cache=StatementCache()

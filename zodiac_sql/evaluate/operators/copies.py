@@ -16,24 +16,25 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
+from zodiac_sql.cost.calibration import DERIVED, STATEMENT
+from zodiac_sql.cost.operator import Cost, Operator
 from zodiac_sql.database.statements import create_temp, union_all
-from zodiac_sql.database.store import Store
+from zodiac_sql.evaluate.evaluation import Evaluates, Evaluation
 from zodiac_sql.evaluate.semi_naive import Fixpoint, table_name
 from zodiac_sql.language.schema import Schema
 from zodiac_sql.language.syntax import Column, Rule
 from zodiac_sql.names import RANK
 from zodiac_sql.rewrite.copies import Order, Sources, order_of
-from zodiac_sql.rewrite.forms import Forms
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
 
 
-def copied(store: Store, forms: Forms, schema: Schema, context: Context) -> Fixpoint | None:
-    """The facts that rules copy, or None if they do anything else."""
-    hypernode, sources = forms.hypernode, forms.copies
-    if sources is None:
-        return None
+def copied(work: Evaluation) -> Fixpoint:
+    """The facts that rules copy."""
+    store, schema, context = work.store, work.schema, work.context
+    hypernode, sources = work.hypernode, work.forms.copies
+    assert sources is not None
     given = {name: context.relation(name, Version.ALL) for name in hypernode.derives}
     parts: dict[str, Part] = {}
     once: dict[tuple[str, Order], Relation] = {}
@@ -113,3 +114,15 @@ def copy_query(own: Relation, given: Relation, order: Order) -> exp.Select:
         value.as_(column.name, quoted=True) for value, column in zip(taken, own.stored, strict=True)
     ]
     return exp.select(*named).from_(relation_query(given).subquery("g", copy=False))
+
+
+def _matches(work: Evaluation) -> bool:
+    return work.is_recursion and not work.store.watch.counts and work.forms.copies is not None
+
+
+def _cost(work: Evaluation) -> Cost:
+    rows = sum(work.context.relation(p, Version.ALL).rows for p in work.hypernode.derives)
+    return Cost(STATEMENT * len(work.hypernode.derives) + DERIVED * rows, "rules only copy facts")
+
+
+COPIES: Evaluates = Operator("copies", _matches, _cost, lambda work, _: copied(work))
