@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support import budget
 
-from zodiac_sql.evaluate import copied
+from zodiac_sql.rewrite import copies
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
@@ -64,7 +64,7 @@ def test_random_copies(
     open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, arity: int, most: int
 ) -> None:
     """Rules in circles, each with an order of its own; facts of some predicates come and go."""
-    monkeypatch.setattr(copied, "MOST_SOURCES", most)
+    monkeypatch.setattr(copies, "MOST_SOURCES", most)
     chance = random.Random(f"{arity} {most} {budget.seed(2038)}")
     strategies = set[str]()
     for number in range(budget.either(ci=3, fuzz=15)):

@@ -184,7 +184,7 @@ def test_export_load_export_is_the_same_file(store: Store, tmp_path: Path) -> No
             tmp_path / "again",
             "nt",
             {},
-            lambda p: shown(fresh.database, p.sql_name),
+            lambda p: shown(fresh.file.name, p.sql_name),
         ).files
     assert sorted(second.read_text().splitlines()) == lines
     assert len(lines) == 9

@@ -58,6 +58,10 @@ def test_its_calls_are_guarded(open_kb: OpenKb, tmp_path: Path) -> None:
     open_kb(file).close()
     with closing(Session(partial(open_store, file, threads=1))) as session:
         questions = Questions(session)
-        session.trace(lambda *_: questions.table("p"))
+
+        def ask(*_: object) -> None:
+            questions.table("p")
+
+        session.trace(ask)
         with pytest.raises(BusyError, match="within a call of itself"):
             questions.sql("SELECT 1")

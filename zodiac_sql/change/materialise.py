@@ -27,7 +27,7 @@ from zodiac_sql.change.choose_rewrites import (
 from zodiac_sql.change.fresh import fresh_hypernodes, is_impaired
 from zodiac_sql.change.make_task import Due, make_task
 from zodiac_sql.change.plan_sizes import PlannedSizes, plan_of
-from zodiac_sql.change.stats import HypernodeStats
+from zodiac_sql.change.stats import HypernodeStats, considered
 from zodiac_sql.change.workspace import Basis, Workspace
 from zodiac_sql.cost.operator import Decision
 from zodiac_sql.evaluate.rule_errors import evaluating_all
@@ -156,7 +156,7 @@ def _evaluate(work: Workspace, due: Due, inner: Inner) -> ManyRounds | None:
     work.outcomes.evaluated[hypernode.name] = HypernodeStats(
         strategy=decision.name,
         why=decision.why,
-        considered=decision.considered,
+        considered=considered(decision),
         method=done.method,
         modules=[str(row) for row in inner.rows],
         trees=[tree.told for tree in inner.trees],

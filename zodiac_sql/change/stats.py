@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from math import isfinite
 from typing import Any
 
-from zodiac_sql.cost.operator import Considered
+from zodiac_sql.cost.operator import Decision
 
 
 class Record(Mapping[str, Any]):
@@ -41,7 +42,7 @@ class Record(Mapping[str, Any]):
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _plain(inner) for name, inner in value.items()}
-    return list(value) if isinstance(value, list | tuple) else value
+    return [*map(_plain, value)] if isinstance(value, list | tuple) else value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,6 +62,30 @@ class Seconds(Record):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class OperatorStats(Record):
+    """An operator that could have maintained a hypernode (maintain/registry.py)."""
+
+    operator: str
+    """Its name: "support", "recompute", "candidates", "copies", "products", .."""
+    expected: float | None
+    """What it expected to take, in milliseconds. None: it would have declined at once."""
+    took: float | None = None
+    """What it took, in milliseconds, if it was run."""
+    declined: str | None = None
+    """Why it has not done the work, if it was run and has not."""
+
+
+def considered(decision: Decision) -> list[OperatorStats]:
+    """The operators of a decision."""
+    return [
+        OperatorStats(
+            one.name, one.cost.ms if isfinite(one.cost.ms) else None, one.took, one.declined or None
+        )
+        for one in decision.considered
+    ]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class HypernodeStats(Record):
     """What one hypernode had to do. The counts from `checked` to `marked` are numbers of facts.
 
@@ -74,9 +99,8 @@ class HypernodeStats(Record):
     "products", .."""
     why: str
     """Why that strategy, in words."""
-    considered: Sequence[Considered]
-    """All operators that could have maintained it, the cheapest first: what each expected to take,
-    and, of those that were run, what it took, and why it has declined."""
+    considered: Sequence[OperatorStats]
+    """All operators that could have maintained it, in the order in which they would run."""
     method: str
     """How: the strategy again, or how `recompute` reached the fixpoint."""
     modules: Sequence[str]
