@@ -27,7 +27,7 @@ from . import (
     scratch,
     updates,
 )
-from .ablation_switches import SWITCHES, switch_off
+from .ablation_switches import WAYS, switch_off
 from .deep_tables import NAMES as DEEP
 from .hypertree_tables import NAMES as HYPERTREES
 from .module_tables import NAMES as CLOSURES
@@ -143,7 +143,7 @@ def report(names: Iterable[str], runs: int, timeout: float) -> None:
                 print_line([way, name, line, *cells])
     print("\nWhat each way buys at best, and at worst:\n")
     print_header(["way", "ratio without it", "where", "and", "where"])
-    for way in SWITCHES:
+    for way in WAYS:
         found = ratios.get(way)
         if found:
             (most, where), (least, there) = max(found), min(found)

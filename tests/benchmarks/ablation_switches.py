@@ -10,11 +10,13 @@ from __future__ import annotations
 import importlib
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from zodiac_sql.cost.operator import Declined, Operator
 from zodiac_sql.evaluate.early_projection import InSteps
 from zodiac_sql.evaluate.stepping import Stepping
+from zodiac_sql.maintain import registry
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan
 
@@ -86,13 +88,9 @@ FROM_SCRATCH = (
 )  # fmt: skip
 
 AFTER_A_CHANGE = (
-    _switch("copied changes", _none, "maintain.auto.copy_changes"),
-    _switch("compared products", _none, "maintain.auto.compare_products"),
-    _switch("candidates by product", _none, "maintain.candidates.checks_sooner"),
-    _switch("closure sets", _none, "maintain.auto.moved_in_sets"),
-    _switch("lost edge", _no, "maintain.auto.loses_one_edge"),
+    _switch("candidates by product", _none, "maintain.operators.candidates.checks_sooner"),
     _switch("one edge", _none, "maintain.steps.extend.add_one_edge"),
-    _switch("slight support", _no, "maintain.auto._is_slight"),
+    _switch("slight support", _no, "maintain.operators.support._is_slight"),
     _switch(
         "slices", _none,
         "maintain.steps.extend.slice_tables", "maintain.steps.overdelete.slice_tables",
@@ -112,6 +110,18 @@ OF_FEW_FACTS = (
 
 SWITCHES = {one.name: one for one in (*FROM_SCRATCH, *AFTER_A_CHANGE, *OF_FEW_FACTS)}
 
+REGISTRIES = (registry,)
+"""Modules with operators. Each of these is a way, but for those that must be there."""
+
+NEEDED = ("best", "candidates", "components", "dred", "recompute")
+"""Operators without which some hypernodes could not be maintained."""
+
+OPERATORS = tuple(
+    one.name for where in REGISTRIES for one in where.OPERATORS if one.name not in NEEDED
+)
+WAYS = (*SWITCHES, *OPERATORS)
+"""The names of all that can be switched off."""
+
 UNTOLD = ("slices",)
 """Switches whose function returns nothing: every call counts."""
 
@@ -127,7 +137,20 @@ def switch_off(names: Iterable[str]) -> Counter[str]:
             else:
                 found = _counted(getattr(module, place.name), switch.name, taken)
                 setattr(module, place.name, found)
+    for where in REGISTRIES:
+        left = (one for one in where.OPERATORS if one.name not in off)
+        where.OPERATORS = tuple(_counted_operator(one, taken) for one in left)
     return taken
+
+
+def _counted_operator(one: Operator[Any, Any], taken: Counter[str]) -> Operator[Any, Any]:
+    def run(work: Any, next_ms: float) -> Any:
+        found = one.run(work, next_ms)
+        if one.name not in NEEDED and not isinstance(found, Declined):
+            taken[one.name] += 1
+        return found
+
+    return replace(one, run=run)
 
 
 def _is_taken(found: object) -> bool:
