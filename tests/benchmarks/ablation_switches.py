@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zodiac_sql.cost.operator import Declined, Operator
+from zodiac_sql.evaluate import registry as from_scratch
 from zodiac_sql.evaluate.early_projection import InSteps
 from zodiac_sql.evaluate.stepping import Stepping
-from zodiac_sql.maintain import registry
+from zodiac_sql.maintain import registry as after_a_change
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan
 
@@ -70,16 +71,12 @@ def _switch(name: str, declined: Callable[..., Any], *places: str) -> Switch:
 
 
 FROM_SCRATCH = (
-    _switch("shared table", _none, "evaluate.fixpoint.shared"),
-    _switch("copied", _none, "evaluate.fixpoint.copied"),
-    _switch("layers", _none, "evaluate.fixpoint._in_layers"),
+    _switch("shared table", _none, "evaluate.operators.rules.shared"),
     _switch("product", _no_entry, "evaluate.run_plans._products"),
     _switch("join tree", _no_entry, "evaluate.run_plans._trees"),
-    _switch("shares", _no, "evaluate.fixpoint.pays"),
+    _switch("shares", _no, "evaluate.operators.statement.pays"),
     _switch("early projection", _at_once, "evaluate.run_plans.in_steps"),
     _switch("stepping", _no_stepping, "evaluate.semi_naive.begin_stepping"),
-    _switch("recursive statement", _no, "evaluate.fixpoint.is_linear"),
-    _switch("recursive statement with tags", _no, "evaluate.fixpoint._is_small"),
     _switch("rest at once", _none, "evaluate.semi_naive.way_of"),
     _switch("best values at once", _no, "evaluate.improve.pays_at_once"),
     _switch("components", _none, "change.choose_rewrites.as_components"),
@@ -110,14 +107,20 @@ OF_FEW_FACTS = (
 
 SWITCHES = {one.name: one for one in (*FROM_SCRATCH, *AFTER_A_CHANGE, *OF_FEW_FACTS)}
 
-REGISTRIES = (registry,)
-"""Modules with operators. Each of these is a way, but for those that must be there."""
+REGISTRIES = (("from scratch", from_scratch), ("after a change", after_a_change))
+"""Modules with operators, by when these run. Each operator is a way that may be switched off, but
+for those that must be there."""
 
-NEEDED = ("best", "candidates", "components", "dred", "recompute")
-"""Operators without which some hypernodes could not be maintained."""
+NEEDED = (
+    "best", "candidates", "classes", "components", "dred", "loop", "nothing", "recompute", "rules",
+)  # fmt: skip
+"""Operators without which some hypernodes could not be evaluated or maintained."""
 
 OPERATORS = tuple(
-    one.name for where in REGISTRIES for one in where.OPERATORS if one.name not in NEEDED
+    f"{one.name} {when}"
+    for when, where in REGISTRIES
+    for one in where.OPERATORS
+    if one.name not in NEEDED
 )
 WAYS = (*SWITCHES, *OPERATORS)
 """The names of all that can be switched off."""
@@ -137,17 +140,18 @@ def switch_off(names: Iterable[str]) -> Counter[str]:
             else:
                 found = _counted(getattr(module, place.name), switch.name, taken)
                 setattr(module, place.name, found)
-    for where in REGISTRIES:
-        left = (one for one in where.OPERATORS if one.name not in off)
-        where.OPERATORS = tuple(_counted_operator(one, taken) for one in left)
+    for when, where in REGISTRIES:
+        left = (one for one in where.OPERATORS if f"{one.name} {when}" not in off)
+        counted = tuple(_counted_operator(one, f"{one.name} {when}", taken) for one in left)
+        setattr(where, "OPERATORS", counted)  # noqa: B010
     return taken
 
 
-def _counted_operator(one: Operator[Any, Any], taken: Counter[str]) -> Operator[Any, Any]:
+def _counted_operator(one: Operator[Any, Any], way: str, taken: Counter[str]) -> Operator[Any, Any]:
     def run(work: Any, next_ms: float) -> Any:
         found = one.run(work, next_ms)
         if one.name not in NEEDED and not isinstance(found, Declined):
-            taken[one.name] += 1
+            taken[way] += 1
         return found
 
     return replace(one, run=run)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zodiac_sql.evaluate import fixpoint, in_shares
+from zodiac_sql.evaluate import in_shares
+from zodiac_sql.evaluate.operators import statement
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
@@ -37,13 +38,13 @@ def test_most(
 ) -> None:
     """As DuckDB counts values about, bounds are, too."""
     told: list[float | None] = []
-    ask = fixpoint.most_facts
+    ask = statement.most_facts
 
     def asked(*arguments: object) -> float | None:
         told.append(ask(*arguments))  # type: ignore[arg-type]
         return told[-1]
 
-    monkeypatch.setattr(fixpoint, "most_facts", asked)
+    monkeypatch.setattr(statement, "most_facts", asked)
     monkeypatch.setattr(in_shares, "FACTS_OF_AN_INPUT", 1e15)
     kb = open_kb()
     kb.insert("arc", ARCS)

@@ -7,7 +7,7 @@ import random
 import pytest
 
 import zodiac_sql
-from zodiac_sql.evaluate import fixpoint
+from zodiac_sql.evaluate import registry
 
 TWO = "s(Y, X) :- r(X, Y). r(X, Z) :- s(Y, X), e(Y, Z)."
 TYPES = """\
@@ -38,15 +38,15 @@ def test_as_the_loop(monkeypatch: pytest.MonkeyPatch, rules: str, seed: int) -> 
     facts = {name: [_pair(chance) for _ in range(9)] for name in ("e", "r", "b", "size")}
     singles = {name: [(chance.randrange(6),) for _ in range(2)] for name in ("small", "a")}
     found = []
-    for limit in (100, -1):
-        monkeypatch.setattr(fixpoint, "LARGEST_IN_ONE", limit)
+    for operator in ("tagged", "loop"):
+        monkeypatch.setattr(registry, "FORCED", (operator,))
         with zodiac_sql.connect(strategy="support") as kb:
             with kb.update() as update:
                 update.add_rules(rules)
                 for name, rows in (facts | singles).items():
                     update.insert(name, rows)
             methods = {one.method for one in update.change.stats.hypernodes.values()}
-            assert ("loop" in methods) == (limit < 0) and kb.verify()
+            assert ("loop" in methods) == (operator == "loop") and kb.verify()
             kb.delete("e", facts["e"][:3])
             assert kb.verify()
             kb.insert("e", [(5, 5), (1, 2)])

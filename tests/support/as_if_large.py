@@ -9,6 +9,7 @@ from importlib import import_module
 import pytest
 from support.forced import AnyFirst
 
+from zodiac_sql.evaluate import registry as from_scratch
 from zodiac_sql.maintain import registry
 
 # Where the package goes another way from so many rows on, and what lets few rows go it, too.
@@ -21,8 +22,11 @@ THRESHOLDS: tuple[tuple[str, str, object], ...] = (
     ("evaluate.cost.join_steps", "CHEAPER_BY", 0),
     ("evaluate.cost.join_steps", "FEWEST_JOIN_ROWS", 0),
     ("evaluate.early_projection", "FEWEST_SIDE_ROWS", 0),
-    ("evaluate.fixpoint", "LARGEST_IN_ONE", -1),
-    ("evaluate.fixpoint", "most_facts", lambda *_: None),  # any number, so that shares are taken
+    (
+        "evaluate.operators.statement",
+        "most_facts",
+        lambda *_: None,
+    ),  # any number, so that shares are taken
     ("evaluate.in_shares", "FACTS_OF_AN_INPUT", 1e15),
     ("evaluate.partition.components", "FEW", -1),
     ("evaluate.layers", "FEWEST_ROWS", 0),
@@ -69,5 +73,8 @@ def as_if_large(really: bool, forced: Iterable[str] | None = None) -> Iterator[N
         for module, name, value in THRESHOLDS if really else ():
             patch.setattr(import_module(f"zodiac_sql.{module}"), name, value)
         if really:
-            patch.setattr(registry, "FORCED", AnyFirst() if forced is None else forced)
+            any_first = forced is None
+            patch.setattr(registry, "FORCED", AnyFirst(registry.OPERATORS) if any_first else forced)
+            ways = from_scratch.OPERATORS
+            patch.setattr(from_scratch, "FORCED", AnyFirst(ways) if any_first else ())
         yield
