@@ -8,6 +8,7 @@ from __future__ import annotations
 from zodiac_sql.cost.calibration import HASHED, STATEMENT
 from zodiac_sql.cost.operator import Cost, Operator
 from zodiac_sql.evaluate.evaluation import Evaluates, Evaluation
+from zodiac_sql.evaluate.layers import sampled
 from zodiac_sql.evaluate.semi_naive import Fixpoint, semi_naive
 
 STATEMENTS, OF_A_PREDICATE = 10, 5
@@ -15,8 +16,11 @@ STATEMENTS, OF_A_PREDICATE = 10, 5
 
 
 def _cost(work: Evaluation) -> Cost:
+    """In a large closure, rounds find the same heads as one statement."""
     statements = STATEMENTS + OF_A_PREDICATE * len(work.hypernode.derives)
-    return Cost(STATEMENT * statements + 2 * HASHED * work.reads)
+    found = sampled(work)
+    heads = found.in_statement if found else 0
+    return Cost(STATEMENT * statements + 2 * HASHED * work.reads + heads)
 
 
 def _loop(work: Evaluation) -> Fixpoint:
