@@ -168,7 +168,7 @@ def semi_naive(
     while plans:
         iteration, rounds, rank = iteration + 1, rounds + 1, rank + 1
         _round(loop, owns, stepping, plans, rank)
-        _feed(closures, owns)
+        _feed(closures, owns, rank)
         variants = stepping.variants(hypernode.rules, {*owns, *closures}, cache)
         plans = [plan for plan in variants if not is_empty(plan, inside)]
         if plans and store.watch.bounds is not None:
@@ -177,7 +177,7 @@ def semi_naive(
             continue
         if at_once := way_of(store, hypernode, owns, inside, rounds, len(variants)):
             rank = 1 + _rest(loop, owns, variants, rank, at_once)  # above those of all facts
-            _feed_all(closures, owns)
+            _feed_all(closures, owns, rank)
             plans, rounds = [plan for plan in variants if not is_empty(plan, inside)], 0
     _complete(loop, hypernode, owns, stepping)
     stepping.finish(store)
@@ -196,18 +196,18 @@ def _outcome(owns: Mapping[str, _Own], closures: Mapping[str, Closure], iteratio
     return Fixpoint(parts, iteration, "loop")
 
 
-def _feed(closures: Mapping[str, Closure], owns: Mapping[str, _Own]) -> None:
+def _feed(closures: Mapping[str, Closure], owns: Mapping[str, _Own], rank: int) -> None:
     """Close relations over what the last round has found for them."""
     for predicate, closure in closures.items():
         fed = owns.get(external(predicate))
-        closure.add(None, fed.relation(Version.DELTA) if fed else None)
+        closure.add(None, fed.relation(Version.DELTA) if fed else None, rank)
 
 
-def _feed_all(closures: Mapping[str, Closure], owns: Mapping[str, _Own]) -> None:
+def _feed_all(closures: Mapping[str, Closure], owns: Mapping[str, _Own], rank: int) -> None:
     """Close relations over all that has been found for them, as after many rounds at once."""
     for predicate, closure in closures.items():
         fed = owns.get(external(predicate))
-        closure.add(None, fed.relation(Version.ALL) if fed else None)
+        closure.add(None, fed.relation(Version.ALL) if fed else None, rank)
 
 
 def _rest(

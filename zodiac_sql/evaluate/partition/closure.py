@@ -92,8 +92,11 @@ class Closure:
 
     # The functions of paper 2
 
-    def add(self, given: Relation | None, fed: Relation | None) -> None:
-        """Connect the nodes that new facts relate, `given` from outside or `fed` by other rules."""
+    def add(self, given: Relation | None, fed: Relation | None, rank: int = 0) -> None:
+        """Connect the nodes that new facts relate, `given` from outside or `fed` by other rules.
+
+        Facts that have been derived have at most that `rank`, and what follows has a higher one.
+        """
         self.loses = False
         connect(self.partition, self._links(given, fed))
 

@@ -1,4 +1,4 @@
-"""The classes of the nodes of a closed relation, after each iteration of its hypernode.
+"""The classes of the nodes of a closed relation, as ranks of its hypernode go.
 
 While a hypernode is evaluated, classes only grow together. So a pair of nodes is related from one
 iteration on, and what is derived from the pair comes later: that is the rank of the pair.
@@ -39,10 +39,10 @@ class Remembered(Closure):
 
     iteration: int = 0
 
-    def add(self, given: Relation | None, fed: Relation | None) -> None:
+    def add(self, given: Relation | None, fed: Relation | None, rank: int = 0) -> None:
         """Connect nodes, and note which of them are in other classes now."""
         super().add(given, fed)
-        self.iteration += 1
+        self.iteration = rank
         changes = [
             exp.NullSafeNEQ(this=now, expression=before)
             for now, before in zip(
