@@ -94,4 +94,5 @@ def _why(tried: Sequence[Considered]) -> str:
     """In words: what the last one expected, and why those before it have declined."""
     *declined, last = tried
     words = [f"{one.name}: {one.declined}" for one in declined]
-    return "; ".join([*words, last.cost.why]) if last.cost.why else "; ".join(words)
+    expected = f"expected to take {last.cost.ms:,.1f} ms"
+    return "; ".join([*words, last.cost.why or expected])

@@ -108,13 +108,14 @@ class Order:
         return found if len(found) == len(chosen) else None
 
     def _paths(self, predicate: str, facts: Sequence[Key], rank: int) -> dict[Key, By]:
-        """Paths for the facts of a rank that no rule derives in that iteration."""
+        """Paths for the facts of a rank that no rule had derived by then."""
         name = external(predicate)
         fed = self._stored(name, [(name, values) for _, values in facts])
         stage = self._stage(rank)
         found: dict[Key, By] = {}
         for fact in facts:
-            if fed.get((name, fact[1])) != rank and (path := stage.path(fact)):
+            derived = fed.get((name, fact[1]), rank + 1) <= rank
+            if not derived and (path := stage.path(fact)):
                 found[fact] = path
         return found
 
