@@ -377,7 +377,6 @@ def _stats(cascade: Cascade, name: str, moved: Mapping[str, Moved]) -> Hypernode
     return HypernodeStats(
         strategy="lookups",
         why="few facts, and copies of what its rules read",
-        considered=[],
         method="lookups",
         modules=[str(module) for module in row.modules],
         trees=[],

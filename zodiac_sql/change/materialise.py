@@ -152,20 +152,27 @@ def _evaluate(work: Workspace, due: Due, inner: Inner) -> ManyRounds | None:
         with evaluating_all(basis.store, hypernode, old):
             done = recompute(task)
     _take(work, hypernode, inner, _emptied(done, [name for name in former if name in inner.tables]))
+    seconds = time.perf_counter() - started
+    work.outcomes.evaluated[hypernode.name] = _stats(inner, done, decision, seconds)
+    return None
+
+
+def _stats(inner: Inner, done: Maintained, decision: Decision, seconds: float) -> HypernodeStats:
+    """What a hypernode had to do."""
     outer = _outer(inner, done)
-    work.outcomes.evaluated[hypernode.name] = HypernodeStats(
+    return HypernodeStats(
         strategy=decision.name,
         why=decision.why,
-        considered=considered(decision),
         method=done.method,
         modules=[str(row) for row in inner.rows],
         trees=[tree.told for tree in inner.trees],
         **{one.name: getattr(done.work, one.name) for one in fields(done.work)},
         inserted=sum(e.inserted.rows for e in outer if e.inserted),
         deleted=sum(e.deleted.rows for e in outer if e.deleted),
-        seconds=time.perf_counter() - started,
+        seconds=seconds,
+        considered=considered(decision),
+        evaluated=considered(done.evaluation),
     )
-    return None
 
 
 _NEW = Decision("recompute", "its rules, columns, modules or trees are new", ())

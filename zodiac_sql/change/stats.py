@@ -7,7 +7,7 @@ Each class can be read by attribute, `stats.seconds.reason`, or as a mapping of 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from math import isfinite
 from typing import Any
 
@@ -63,7 +63,9 @@ class Seconds(Record):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OperatorStats(Record):
-    """An operator that could have maintained a hypernode (maintain/registry.py)."""
+    """An operator that could have maintained a hypernode (maintain/registry.py), or evaluated it
+    from scratch (evaluate/registry.py).
+    """
 
     operator: str
     """Its name: "support", "recompute", "candidates", "copies", "products", .."""
@@ -75,8 +77,10 @@ class OperatorStats(Record):
     """Why it has not done the work, if it was run and has not."""
 
 
-def considered(decision: Decision) -> list[OperatorStats]:
-    """The operators of a decision."""
+def considered(decision: Decision | None) -> list[OperatorStats]:
+    """The operators of a decision; none if there was none."""
+    if decision is None:
+        return []
     return [
         OperatorStats(
             one.name, one.cost.ms if isfinite(one.cost.ms) else None, one.took, one.declined or None
@@ -99,8 +103,6 @@ class HypernodeStats(Record):
     "products", .."""
     why: str
     """Why that strategy, in words."""
-    considered: Sequence[OperatorStats]
-    """All operators that could have maintained it, in the order in which they would run."""
     method: str
     """How: the strategy again, or how `recompute` reached the fixpoint."""
     modules: Sequence[str]
@@ -131,6 +133,10 @@ class HypernodeStats(Record):
     """Facts that the hypernode's tables lost."""
     seconds: float
     """Time, in seconds."""
+    considered: Sequence[OperatorStats] = field(default_factory=list)
+    """All operators that could have maintained it, in the order in which they would run."""
+    evaluated: Sequence[OperatorStats] = field(default_factory=list)
+    """The same for those that could have evaluated it from scratch, if that was done."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

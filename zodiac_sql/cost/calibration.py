@@ -1,7 +1,8 @@
-"""What work costs in DuckDB, in milliseconds: one measurement, from which all estimates follow.
+"""What work costs in DuckDB, in milliseconds: all estimates of operators follow from it.
 
-Two cores, DuckDB 2.0.1, 2026-11-28, CPU time. Only their ratios decide, and these differ little
-between machines.
+Two cores, DuckDB 2.0.1, CPU time. STATEMENT is measured (changes of closures and rules of 50 to
+20,000 facts: 1.3 to 3.5 ms each). The others are taken from what whole evaluations and rounds took,
+by the number of their rows, and are rough. Only their ratios decide.
 """
 
 from __future__ import annotations

@@ -49,16 +49,25 @@ class Evaluation(Once):
         """The rules that are evaluated."""
         return self.forms.hypernode
 
-    @cached_property
+    @property
     def is_recursion(self) -> bool:
         """Whether it is a recursion by rules alone, of which something can follow."""
+        return self._is_by_rules and not self._has_nothing
+
+    @property
+    def begins_with_nothing(self) -> bool:
+        """Whether it is a recursion by rules alone, of which nothing can follow."""
+        return self._is_by_rules and self._has_nothing
+
+    @property
+    def _is_by_rules(self) -> bool:
         hypernode = self.hypernode
-        if hypernode.bests or not hypernode.recursive or any(row.parted for row in self.modules):
+        if hypernode.bests or not hypernode.recursive:
             return False
-        return not self.begins_with_nothing
+        return not any(row.parted for row in self.modules)
 
     @cached_property
-    def begins_with_nothing(self) -> bool:
+    def _has_nothing(self) -> bool:
         """Whether no predicate has a fact from outside: every rule of a recursion needs one."""
         derives = self.hypernode.derives
         if any(map(is_node, derives)):

@@ -182,7 +182,14 @@ def _sampled(work: Evaluation) -> Sampled | None:
     form = form_of(work.forms, work.context)
     if form is None or min(form.facts.rows, form.edges.rows) < max(FEWEST_ROWS, 1):
         return None
-    store = work.store
+    found = _looked_at(work.store, form)
+    if found is None:
+        forget(work.store)
+    return found
+
+
+def _looked_at(store: Store, form: Form) -> Sampled | None:
+    """The same for a large one, whose tables stay also if that is nothing."""
     edges = store.count(create_temp(EDGES, form.steps()))
     nodes = store.count(COUNT_NODES)
     if edges < LEAST_EDGES_TO_A_NODE * nodes:
