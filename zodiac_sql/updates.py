@@ -28,9 +28,9 @@ from zodiac_sql.session import Session
 from zodiac_sql.storage import catalog
 
 if TYPE_CHECKING:
-    from zodiac_sql.change.apply import Applied
     from zodiac_sql.change.change import Change
     from zodiac_sql.change.collected import Collected
+    from zodiac_sql.change.execution import Applied
     from zodiac_sql.change.explained import ChangeExplanation
     from zodiac_sql.change.materialise import Progress
     from zodiac_sql.change.plan_sizes import PlannedSizes
@@ -231,7 +231,7 @@ class Updates:
     @exclusive
     def _tell_if_published(self, collected: Collected, error: BaseException) -> None:
         """Read the state again. Raise PublishedError if the file has an update that failed."""
-        from zodiac_sql.change.directly import is_proven
+        from zodiac_sql.change.operators.directly import is_proven
 
         session = self._session
         session.current()

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from zodiac_sql.change import registry as of_an_update
 from zodiac_sql.cost.operator import Declined, Operator
 from zodiac_sql.evaluate import registry as from_scratch
 from zodiac_sql.evaluate.early_projection import InSteps
@@ -99,20 +100,19 @@ AFTER_A_CHANGE = (
     _switch("beside recursion", _none, "maintain.steps.cascade.beside_recursion"),
 )  # fmt: skip
 
-OF_FEW_FACTS = (
-    _switch("direct writes", _none, "change.apply.direct_writes"),
-    _switch("look-ups", _none, "change.apply.kind_of"),
-    _switch("many rounds", _none, "change.apply.most_rounds"),
+SWITCHES = {one.name: one for one in (*FROM_SCRATCH, *AFTER_A_CHANGE)}
+
+REGISTRIES = (
+    ("from scratch", from_scratch),
+    ("after a change", after_a_change),
+    ("of an update", of_an_update),
 )
-
-SWITCHES = {one.name: one for one in (*FROM_SCRATCH, *AFTER_A_CHANGE, *OF_FEW_FACTS)}
-
-REGISTRIES = (("from scratch", from_scratch), ("after a change", after_a_change))
 """Modules with operators, by when these run. Each operator is a way that may be switched off, but
 for those that must be there."""
 
 NEEDED = (
-    "best", "candidates", "classes", "components", "dred", "loop", "nothing", "recompute", "rules",
+    "best", "candidates", "classes", "components", "dred", "hypernodes", "hypernodes, to the end",
+    "loop", "nothing", "recompute", "rules",
 )  # fmt: skip
 """Operators without which some hypernodes could not be evaluated or maintained."""
 

@@ -23,7 +23,7 @@ def change() -> Stats:
 
 
 def test_by_attribute_and_as_mappings(change: Stats) -> None:
-    assert list(change) == ["seconds", "hypernodes"] and len(change) == 2
+    assert list(change) == ["seconds", "hypernodes", "considered"] and len(change) == 3
     assert list(change["seconds"]) == PHASES
     assert change["seconds"]["reason"] == change.seconds.reason
     assert change["hypernodes"]["h2"]["strategy"] == change.hypernodes["h2"].strategy

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from zodiac_sql import ConstraintError, LimitError, StoreError
-from zodiac_sql.change import by_lookups
+from zodiac_sql.change import kinds, write_moved
 from zodiac_sql.lookups import copies, worth
 from zodiac_sql.lookups.copies import Copies
 from zodiac_sql.lookups.side_database import SideDatabase
@@ -52,6 +52,37 @@ def test_lookups_from_the_first_change_on(open_kb: OpenKb) -> None:
     assert ways(change) == {"lookups"} and change.inserted == {"reading": 1, "hot": 1}
     assert kb.delete("link", [("n2", "n3")]).deleted["path"] > 3
     assert kb.verify()
+
+
+def test_previews_are_looked_up_as_the_changes_are(open_kb: OpenKb) -> None:
+    kb = filled(open_kb(strategy="lookups"))
+    with kb.preview() as asked:
+        asked.insert("link", [("n5", "n6"), ("n1", "m1")])
+        asked.delete("quiet", [("n9",)])
+    foreseen = asked.change
+    assert ways(foreseen) == {"lookups"} and foreseen.stats.seconds.publish is None
+    near = foreseen.inserted_facts("near").to_pylist()
+    assert "m1" in str(foreseen.why("near(n1, m1)"))
+    with kb.update() as update:
+        update.insert("link", [("n5", "n6"), ("n1", "m1")])
+        update.delete("quiet", [("n9",)])
+    change = update.change
+    assert (change.inserted, change.deleted) == (foreseen.inserted, foreseen.deleted)
+    assert change.inserted_facts("near").to_pylist() == near
+    assert next(one.operator for one in change.stats.considered) == "look-ups"
+    assert kb.verify()
+
+
+def test_a_preview_of_facts_that_no_rule_reads(open_kb: OpenKb) -> None:
+    kb = filled(open_kb())
+    kb.insert("alone", [(1,), (2,), (5,)])
+    with kb.preview() as asked:
+        asked.insert("alone", [(2,), (3,)])
+        asked.delete("alone", [(1,), (9,)])
+    assert (asked.change.inserted, asked.change.deleted) == ({"alone": 1}, {"alone": 1})
+    assert asked.change.deleted_facts("alone").to_pylist() == [{"s": 1}]
+    assert next(one.operator for one in asked.change.stats.considered) == "directly"
+    assert set(kb.table("alone")) == {(1,), (2,), (5,)}
 
 
 def test_auto_looks_up_once_that_has_been_earned(open_kb: OpenKb) -> None:
@@ -109,7 +140,7 @@ def test_a_change_that_turns_out_to_be_large(
     kb = filled(open_kb(strategy="lookups"))
     for limits in (worth.LookupLimits(moved=3), worth.LookupLimits(steps=-1)):
         with monkeypatch.context() as patch:
-            patch.setattr(worth.Worth, "limits", lambda *_, limits=limits: limits)
+            patch.setattr(copies.Copies, "limits", lambda *_, limits=limits: limits)
             rows = [("n3", f"m{n}") for n in range(40)]
             change = kb.insert("link", rows)
             assert "lookups" not in ways(change) and change.inserted["near"] == 80
@@ -124,7 +155,7 @@ def test_after_large_ones_fewer_and_fewer_are_tried() -> None:
     for number in range(40):
         if known.is_to_be_tried("kind"):
             tried.append(number)
-            known.failed("kind", worth.Declined("too large"))
+            known.failed("kind")
     assert tried == [0, 2, 6, 14, 30]
     known.succeeded("kind", 1)
     assert known.is_to_be_tried("kind")
@@ -244,14 +275,16 @@ def test_the_first_change_of_a_kind_copies_as_much_as_others_may() -> None:
 
 def test_how_much_a_change_may_do_follows_from_what_its_kind_has_taken() -> None:
     known = worth.Worth()
-    assert known.limits("kind") == worth.LookupLimits(worth.MOST_MOVED, worth.MOST_STEPS)
+    assert worth.limits_of(known.usual("kind")) == worth.LookupLimits(
+        worth.MOST_MOVED, worth.MOST_STEPS
+    )
     known.earn("kind", 2, 1.0, streamed=False)
-    limits = known.limits("kind")
+    limits = worth.limits_of(known.usual("kind"))
     assert limits.moved == worth.SHARE * worth.MOVED_A_SECOND
     assert limits.steps == worth.SHARE * worth.STEPS_A_SECOND
     known.earn("kind", 2, 3.0, streamed=False)
-    assert known.limits("kind").moved == 1.5 * limits.moved
-    assert known.limits("other") == worth.LookupLimits()
+    assert worth.limits_of(known.usual("kind")).moved == 1.5 * limits.moved
+    assert worth.limits_of(known.usual("other")) == worth.LookupLimits()
 
 
 def test_copies_that_do_not_last_cost_more_the_next_time() -> None:
@@ -325,7 +358,7 @@ def test_copies_after_a_large_change(
 
     monkeypatch.setattr(Copies, "_load", noting)
     for module, name, most in (
-        (by_lookups, "MOST_GIVEN", 5), (copies, "MOST_MOVED", 15),
+        (kinds, "MOST_GIVEN", 5), (copies, "MOST_MOVED", 15),
         (worth, "FOLLOWED", 1 if follows else 1_000),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, most)
@@ -429,7 +462,7 @@ def test_a_change_that_cannot_be_written_leaves_the_copies(
         raise StoreError("the disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(by_lookups, "save", failing)
+        patch.setattr(write_moved, "save", failing)
         with pytest.raises(StoreError):
             kb.insert("link", [("n5", "n6")])
     change = kb.insert("link", [("n5", "n6")])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zodiac_sql.change import many_rounds
+from zodiac_sql.change.operators import copied_first
 from zodiac_sql.lookups import worth
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def test_rounds_are_looked_up(kb: KnowledgeBase) -> None:
 def test_tries_that_fail_leave_the_change_to_duckdb(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(many_rounds, "limits_of", lambda _: worth.LookupLimits(1, 1))
+    monkeypatch.setattr(copied_first, "limits_of", lambda _: worth.LookupLimits(1, 1))
     strategy, statements = _deleted(kb)
     assert strategy in ("support", "recompute") and statements > 100  # by how quick rounds are
     assert kb.verify()

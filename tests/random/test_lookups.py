@@ -12,6 +12,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from contextlib import ExitStack
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -135,9 +136,24 @@ class Run:
         self.kb = self.opened(self.rng.choice(BY))
 
     def preview(self) -> None:
+        """It tells what the same change would do, and does nothing; perhaps the change follows."""
+        before, explicit, alone = self.expected(), deepcopy(self.explicit), {*self.alone}
+        verbs, verbs_alone = self._verbs(2), self._verbs_alone()
         with self.kb.preview() as update:
-            for (name, row), inserts in self._verbs(2).items():
-                (update.insert if inserts else update.delete)(name, [row])
+            self._put(update, verbs)
+            self._put_alone(update, verbs_alone)
+        after = self.expected()
+        assert_told(update.change, before, after)
+        strategies = [one.strategy for one in update.change.stats.hypernodes.values()]
+        if "lookups" in strategies:
+            budget.tried("previews looked up")
+        if self.rng.random() < 0.5:
+            self.explicit, self.alone = explicit, alone
+            return
+        told = self._apply(self.kb, verbs, verbs_alone)
+        assert_told(told, before, after)
+        if "lookups" in strategies:
+            assert strategies == [one.strategy for one in told.stats.hypernodes.values()]
 
     def refused(self) -> None:
         with pytest.raises(ConstraintError), self.kb.update() as update:
@@ -202,6 +218,10 @@ class Run:
             (update.insert if inserts else update.delete)(name, [row])
             (self.explicit[name].add if inserts else self.explicit[name].discard)(row)
 
+    def _put_alone(self, update: Update, verbs: dict[tuple[int], bool]) -> None:
+        for number, inserts in verbs.items():
+            (update.insert if inserts else update.delete)("alone", [number])
+
     def _apply(
         self,
         kb: KnowledgeBase,
@@ -211,8 +231,7 @@ class Run:
         budget.tried("changes")
         with kb.update() as update:
             self._put(update, verbs)
-            for number, inserts in alone.items():
-                (update.insert if inserts else update.delete)("alone", [number])
+            self._put_alone(update, alone)
         hypernodes: Any = update.change.stats.hypernodes.values()
         for _ in range(sum(one.strategy == "lookups" for one in hypernodes)):
             budget.tried("hypernodes looked up")

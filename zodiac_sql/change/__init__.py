@@ -9,9 +9,15 @@ schema_edits.py       the predicates and prefixes, as the verbs have settled the
 update_report.py      what there is to tell of an update
 load_files.py         files whose facts enter, at once or when all rules are known
 settings.py           the settings of `connect` for how changes are computed
-apply.py              the five steps of a change: check, stage, reason, compare, publish
+apply.py              an update is carried out, previewed, or planned
+check.py              the program after it, checked
 prepared.py           the checked program, for all changes until rules or columns change
-beside_rules.py       facts that no rule reads, in a change that is looked up
+execution.py          an update that is to be carried out
+registry.py           the ways to do that, of which the cheapest runs: one file each in operators/
+kinds.py              what makes changes alike, for look-ups
+write_moved.py        what look-ups have moved is written
+copies_follow.py      copies for look-ups show what another way has changed
+staged.py             what an update does to explicit facts
 net_facts.py          which explicit facts enter and leave
 not_explicit.py       facts to be deleted that are not explicit
 begin.py              the extensions before any hypernode is looked at

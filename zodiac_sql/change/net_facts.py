@@ -66,7 +66,7 @@ def net_changes(
         elif (EXPLICIT_SCHEMA, schema[name].sql_name) in state.rows:
             minus_table = f"{CHANGE_FACTS}edb_minus_{whole(schema[name].sql_name)}"
             back = coming.get(name, [])
-            query = partial(_net_deletes, schema[name], staged, back)
+            query = partial(net_deletes, schema[name], staged, back)
             shapes = shape(schema[name], staged), shape(schema[name], back)
             given = parameters_of([*staged, *back])
             part = make_part(store, cache.of(name), shapes, minus_table, query, parameters=given)
@@ -132,7 +132,8 @@ def net_inserts(predicate: Predicate, staged: list[Staged], there: bool) -> exp.
     return _absent(query, columns, explicit_table(predicate)) if there else query
 
 
-def _net_deletes(predicate: Predicate, staged: list[Staged], inserted: list[Staged]) -> exp.Select:
+def net_deletes(predicate: Predicate, staged: list[Staged], inserted: list[Staged]) -> exp.Select:
+    """Staged facts that are explicit, each once, without those that are inserted."""
     columns = columns_of(Relation(predicate.columns, ()), "c")
     if len(staged) == 1 and is_one(staged[0]):
         query = exp.select(*columns).from_(explicit_table(predicate).as_("c"))

@@ -63,8 +63,8 @@ class Seconds(Record):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OperatorStats(Record):
-    """An operator that could have maintained a hypernode (maintain/registry.py), or evaluated it
-    from scratch (evaluate/registry.py).
+    """An operator that could have carried a change out (change/registry.py), maintained a hypernode
+    (maintain/registry.py), or evaluated it from scratch (evaluate/registry.py).
     """
 
     operator: str
@@ -171,3 +171,5 @@ class Stats(Record):
     """What was marked; None unless the strategy has marking."""
     stream: StreamStats | None = None
     """How far the stream is behind; None unless the change is part of a stream."""
+    considered: Sequence[OperatorStats] = field(default_factory=list)
+    """All operators that could have carried it out, in the order in which they would run."""

@@ -12,7 +12,7 @@ from zodiac_sql.change.change import Change
 from zodiac_sql.errors import Problem, Violation
 
 if TYPE_CHECKING:
-    from zodiac_sql.change.directly import Write
+    from zodiac_sql.change.operators.directly import Write
     from zodiac_sql.change.plan_sizes import PlannedSizes
 
 

@@ -20,7 +20,7 @@ from zodiac_sql.lookups.groups import Groups
 from zodiac_sql.lookups.outcome import Given, Moved, TableEdit, Visited
 from zodiac_sql.lookups.statements import Statements, Step
 from zodiac_sql.lookups.tables import DELTA, ENTERED, GONE, GROUPS, LEFT, LOST, MOVED, WON, Copy
-from zodiac_sql.lookups.worth import Declined
+from zodiac_sql.lookups.worth import NotLookedUpError
 from zodiac_sql.program.state import State
 from zodiac_sql.storage.owners import EXPLICIT
 
@@ -248,10 +248,10 @@ class Cascade:
     # --- steps ------------------------------------------------------------------------------------
 
     def run(self, text: str, **parameters: object) -> int:
-        """Run a statement. Raises Declined if too many facts have moved."""
+        """Run a statement. Raises NotLookedUpError if too many facts have moved."""
         rows = self.copies.database.run(text, parameters)
         if rows > self.most:
-            raise Declined("it moves too many facts")
+            raise NotLookedUpError("it moves too many facts")
         return rows
 
     def _all(self, steps: Mapping[str, Sequence[Step]], names: Collection[str]) -> int:
@@ -326,7 +326,7 @@ class Cascade:
         self._owners.setdefault(name, set()).add(owner)
         self._moves[name] = self._moves.get(name, 0) + rows
         if sum(self._moves.values()) > self.most:
-            raise Declined("it moves too many facts")
+            raise NotLookedUpError("it moves too many facts")
 
     def _count(self, copy: Copy, kind: str) -> int:
         return int(self.copies.database.fetch(moves.count(copy, kind))[0][0])

@@ -39,16 +39,17 @@ from zodiac_sql.lookups.values import UnknownValueError
 from zodiac_sql.lookups.worth import (
     INDEXED,
     MOST_MOVED,
-    Declined,
     LookupLimits,
     NotEarnedError,
+    NotLookedUpError,
     Worth,
+    limits_of,
 )
 from zodiac_sql.names import given
 from zodiac_sql.program.state import HypernodeRow, State
 
 
-class NotCopied(Exception):
+class NotCopiedError(Exception):
     """Copies must be made first, which cannot be done inside a change."""
 
     def __init__(self, predicates: Iterable[str], hypernode: Hypernode | None = None) -> None:
@@ -65,6 +66,10 @@ class _Made:
     forms: tuple[RuleForm, ...]
     copies: Mapping[str, Copy]
     statements: Statements
+
+
+class _NothingWritten(Exception):
+    """A change was only asked for: the transaction is undone."""
 
 
 class Copies:
@@ -110,22 +115,27 @@ class Copies:
     def changing(self, state: State, most_steps: int) -> Iterator[Callable[[State], None]]:
         """A transaction of SQLite, in which the copies show a state of the file.
 
-        It yields the function that tells the state that they show afterwards. Raises Declined where
-        it takes more steps, or its disk is full.
+        It yields the function that tells the state that they show afterwards: if it is not called,
+        they show the same as before. Raises NotLookedUpError where it takes more steps, or its disk
+        is full.
         """
         after: list[State] = []
         try:
             self._show(state)
             with self.database.transaction(most_steps):
                 yield after.append
+                if not after:
+                    raise _NothingWritten
+        except _NothingWritten:
+            return
         except TooManyStepsError as error:
-            raise Declined("it looks at too many facts") from error
+            raise NotLookedUpError("it looks at too many facts") from error
         except UnknownValueError as error:
-            raise Declined("it computes a value that SQLite does not know") from error
+            raise NotLookedUpError("it computes a value that SQLite does not know") from error
         except sqlite3.OperationalError as error:
             self.close()
             if not after:
-                raise Declined("SQLite failed") from error
+                raise NotLookedUpError("SQLite failed") from error
             return  # the change is in the file, so it must not fail any more
         if after:
             self._note(after[-1])
@@ -278,21 +288,21 @@ class Copies:
         return self._forms[number]
 
     def of(self, names: Collection[str]) -> dict[str, Copy]:
-        """The copies of predicates. Raises NotCopied."""
+        """The copies of predicates. Raises NotCopiedError."""
         if any(name not in self._copied for name in names):
-            raise NotCopied(names)
+            raise NotCopiedError(names)
         return {name: self._copied[name] for name in names}
 
     def statements(self, state: State, graph: Hypergraph, hypernode: Hypernode) -> Statements:
         """The statements of a hypernode, for which all copies are there.
 
-        Raises NotCopied, or Declined if its rules are not looked up.
+        Raises NotCopiedError, or NotLookedUpError if its rules are not looked up.
         """
         if self.forms(state, graph, hypernode) is None:
-            raise Declined(f"{hypernode.name} has rules that are not looked up")
+            raise NotLookedUpError(f"{hypernode.name} has rules that are not looked up")
         found = self._statements(hypernode)
         if found is None or not found.lookups <= self._indexes:
-            raise NotCopied(_predicates(hypernode), hypernode)
+            raise NotCopiedError(_predicates(hypernode), hypernode)
         return found
 
     def _statements(self, hypernode: Hypernode) -> Statements | None:
@@ -327,35 +337,36 @@ class Copies:
 
     def limits(self, kind: Hashable) -> LookupLimits:
         """What a change of a kind may do."""
-        limits = self.worth.limits(kind)
+        limits = limits_of(self.worth.usual(kind))
         return replace(limits, moved=min(limits.moved, max(MOST_MOVED, self._room.moved)))
 
-    def require_possible(self, state: State, graph: Hypergraph, predicates: Iterable[str]) -> None:
-        """Raise Declined if a hypernode that reads one of the predicates cannot be looked up.
+    def why_impossible(self, state: State, graph: Hypergraph, predicates: Iterable[str]) -> str:
+        """Why a hypernode that reads one of the predicates cannot be looked up; empty if all can.
 
         Such a change is declined before anything is copied for it.
         """
         for hypernode in {h.id: h for p in predicates for h in graph.readers.get(p, ())}.values():
             forms = self.forms(state, graph, hypernode)
             if forms is None:
-                raise Declined(f"{hypernode.name} has rules that are not looked up")
+                return f"{hypernode.name} has rules that are not looked up"
             grouped = (form.grouped for form in forms if form.grouped is not None)
             if any(is_one_large_group(one, partial(size_of, state)) for one in grouped):
-                raise Declined(f"{hypernode.name} aggregates a large group")
+                return f"{hypernode.name} aggregates a large group"
+        return ""
 
     def _missing(self, state: State, predicates: Iterable[str]) -> dict[str, int]:
         """How many facts those predicates have that are not copied yet."""
         return {name: size_of(state, name) for name in predicates if name not in self._copied}
 
-    def make(self, store: Store, state: State, asked: NotCopied) -> None:
-        """Make copies. Raises Declined if they cannot be made, or have not been earned yet."""
+    def make(self, store: Store, state: State, asked: NotCopiedError) -> None:
+        """Make copies. Raises NotLookedUpError if they cannot be made, or are not earned yet."""
         sizes = self._missing(state, asked.predicates)
         if not self._refused.isdisjoint(sizes):
-            raise Declined("some facts cannot be copied")
+            raise NotLookedUpError("some facts cannot be copied")
         self._memory_limit = memory_limit_of(store.file.settings)
         self._room = room_of(store)
         if sum({**self._sizes, **sizes}.values()) > self._room.facts:
-            raise Declined("there are too many facts to copy")
+            raise NotLookedUpError("there are too many facts to copy")
         try:
             for name, size in sorted(sizes.items()):
                 self._load(store, state, name, size)
@@ -363,10 +374,10 @@ class Copies:
                 self._compile(state, asked.hypernode)
         except sqlite3.OperationalError as error:
             self.close()  # its disk is full, perhaps
-            raise Declined("SQLite failed") from error
+            raise NotLookedUpError("SQLite failed") from error
 
     def _load(self, store: Store, state: State, name: str, size: int) -> None:
-        """Go on copying a predicate. Raises Declined if it is not complete then."""
+        """Go on copying a predicate. Raises NotLookedUpError if it is not complete then."""
         if not is_copied(state.schema, name):
             self._refuse(name)
         known = state.schema[name]
@@ -399,7 +410,7 @@ class Copies:
 
     def _refuse(self, name: str) -> NoReturn:
         self._refused.add(name)
-        raise Declined(f"{name} cannot be copied")
+        raise NotLookedUpError(f"{name} cannot be copied")
 
     def _compile(self, state: State, hypernode: Hypernode) -> None:
         """Make the statements of a hypernode, and the indexes that they use."""

@@ -33,7 +33,7 @@ from zodiac_sql.lookups.tables import (
     has,
     insertion,
 )
-from zodiac_sql.lookups.worth import Declined
+from zodiac_sql.lookups.worth import NotLookedUpError
 
 MOST_SOLUTIONS = 5_000
 """DuckDB aggregates larger groups as quickly."""
@@ -54,7 +54,7 @@ class Groups:
 
 
 def groups_of(scope: Scope, form: RuleForm, grouped: Grouped) -> Groups:
-    """The statements of one rule. Raises Declined if its groups are too large."""
+    """The statements of one rule. Raises NotLookedUpError if its groups are too large."""
     compiler = _Compiler(scope, form, grouped, scope.copies[form.rule.head.predicate])
     return Groups(
         compiler.touched(LEFT), compiler.touched(ENTERED), compiler.lost(), compiler.won()
@@ -175,7 +175,7 @@ class _Compiler:
         for name, place in zip(self.grouped.group, self.grouped.places, strict=True):
             body.known[name] = exp.column(f"c{place}", table=body.driver)
         if body.join(inner.atoms, Seen.NOW) > MOST_SOLUTIONS:
-            raise Declined("the groups are large")
+            raise NotLookedUpError("the groups are large")
         body.test(inner.filters)
         body.refuse(inner.negations)
         arguments = (one.argument.name for one in self.grouped.aggregates)

@@ -81,11 +81,14 @@ def copying(sizes: Collection[int]) -> float:
     return facts / COPIED_A_SECOND if COPIED_A_SECOND else math.inf
 
 
-class Declined(Exception):
-    """A change cannot be looked up, and DuckDB has to carry it out. The message says why."""
+class NotLookedUpError(Exception):
+    """A change cannot be looked up, and DuckDB has to carry it out. The message says why.
+
+    It does not leave this room: look_up.py tells it as a value.
+    """
 
 
-class NotEarnedError(Declined):
+class NotEarnedError(NotLookedUpError):
     """It needs copies of predicates that have more facts than have been earned."""
 
     def __init__(self, predicates: Iterable[str]) -> None:
@@ -201,9 +204,9 @@ class Worth:
         """
         return self.prices.of(name, size) <= min(self.earned, self.prices.gained_since(name))
 
-    def limits(self, kind: Hashable) -> LookupLimits:
-        """What a change of a kind may do."""
-        return limits_of(self._took.get(kind, Usual()).seconds)
+    def usual(self, kind: Hashable) -> float:
+        """What DuckDB takes for changes of a kind, in seconds; 0 if that is not known."""
+        return self._took.get(kind, Usual()).seconds
 
     def earn(self, kind: Hashable, hypernodes: int, seconds: float, streamed: bool) -> None:
         """Note that DuckDB has carried out a change in so many seconds, which could have been
@@ -254,13 +257,15 @@ class Worth:
         known.passed += 1
         return known.passed > known.most
 
-    def failed(self, kind: Hashable, error: Declined) -> None:
-        """Note that a change of a kind could not be looked up."""
+    def failed(self, kind: Hashable, missing: Collection[str] = ()) -> None:
+        """Note that a change of a kind could not be looked up, for want of copies of predicates, if
+        any are `missing`.
+        """
         if len(self._kinds) >= _MOST_KINDS:
             self._kinds.clear()
         known = self._kinds.setdefault(kind, Failures())
-        if isinstance(error, NotEarnedError):
-            known.predicates = error.predicates
+        if missing:
+            known.predicates = tuple(missing)
         else:
             known.passed, known.most = 0, min(2 * known.most + 1, _MOST_PASSED_OVER)
 

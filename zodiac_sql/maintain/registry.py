@@ -61,8 +61,8 @@ FORCED: Iterable[str] = ()
 """The names of operators that tests let run before all others, where they match."""
 
 LOOKUPS = ("auto", "lookups")
-"""Those by which changes of few facts may be looked up (change/by_lookups.py): when that has been
-earned, or at once. What is not looked up follows by the cheapest operator."""
+"""Those by which changes of few facts may be looked up (change/operators/look_ups.py): when that
+has been earned, or at once. What is not looked up follows by the cheapest operator."""
 
 STRATEGIES = (*LOOKUPS, *CHOSEN)
 """The names of all strategies."""

@@ -19,9 +19,11 @@ from functools import partial
 from sqlglot import exp
 
 from zodiac_sql.change.difference import Difference
-from zodiac_sql.change.net_facts import explicit_table, net_inserts
+from zodiac_sql.change.execution import Applied, Carries, Execution, in_rules
+from zodiac_sql.change.net_facts import explicit_table, net_deletes, net_inserts
 from zodiac_sql.change.noted import Fed, prepare_feed, write_fed, write_fed_if_written
 from zodiac_sql.change.prepared import Prepared
+from zodiac_sql.change.report import CarriedOut
 from zodiac_sql.change.request import Request
 from zodiac_sql.change.staged_rows import (
     deletion,
@@ -32,7 +34,10 @@ from zodiac_sql.change.staged_rows import (
     shape,
     without_none,
 )
+from zodiac_sql.change.temporary_tables import drop_temporary
 from zodiac_sql.change.update_report import UpdateReport
+from zodiac_sql.cost.calibration import STATEMENT
+from zodiac_sql.cost.operator import Cost, Operator
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statement_cache import StatementCache
@@ -104,17 +109,6 @@ def _together(staged: list[Staged]) -> list[Staged]:
     return [replace(staged[0], given=tuple(given), rows=len(given))]
 
 
-def in_rules(prepared: Prepared) -> frozenset[str]:
-    """The predicates that rules read or derive."""
-    return prepared.cache.get("of rules", lambda: frozenset(_of_rules(prepared)))
-
-
-def _of_rules(prepared: Prepared) -> Iterator[str]:
-    for hypernode in prepared.graph.hypernodes:
-        yield from hypernode.reads
-        yield from hypernode.derives
-
-
 def _is_possible(write: Write, state: State) -> bool:
     """Whether the facts are given, and the table is there, and stays, as some fact stays in it."""
     rows = state.rows.get(write.key)
@@ -122,6 +116,51 @@ def _is_possible(write: Write, state: State) -> bool:
     if rows is None or given is None or not is_each_once(write.known, [write.staged]):
         return False
     return not write.gone or rows > len(given)
+
+
+def _run(execution: Execution, _: float) -> Applied:
+    """Carry an update out that no rule has to do with."""
+    prepared, told, request = execution.prepared, execution.told, execution.request
+    store, state = execution.before.store, execution.before.state
+    writes = _writes_of(execution)
+    assert writes is not None
+    if execution.publishes:
+        with told.timed("publish"):
+            written = write_directly(store, state, writes, request.positions, told, prepared.cache)
+    else:
+        with told.timed("compare"):
+            written = _foreseen(store, state, writes, prepared.cache)
+    for phase in ("reason", "compare"):
+        told.seconds.setdefault(phase, 0.0)
+    told.remarks += request.rules.remarks
+    drop_temporary(store, (), renamed=False)
+    if execution.publishes:
+        read = in_rules(prepared)
+        prepared.copies.follow(state, written.state, {}, lambda _: None, read, 0)
+    done = CarriedOut(
+        prepared.planned,
+        written.state,
+        written.differences,
+        given=written.facts,
+        is_published=execution.publishes,
+    )
+    return execution.applied(done, prepared, None)
+
+
+def _writes_of(execution: Execution) -> list[Write] | None:
+    """What an update is to write, if it can be written right away; else None."""
+    if not execution.is_of_facts:
+        return None
+    state, prepared, request = execution.before.state, execution.prepared, execution.request
+    return execution.once("writes", lambda: direct_writes(state, prepared, request))
+
+
+DIRECTLY: Carries = Operator(
+    "directly",
+    lambda execution: _writes_of(execution) is not None,
+    lambda _: Cost(STATEMENT, "no rule has to do with its facts"),
+    _run,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +219,26 @@ def write_directly(
     hand_on(old, state, differences)
     store.journal.asked = store.journal.asked and not given
     return Written(state, differences, facts)
+
+
+def _foreseen(store: Store, old: State, writes: Sequence[Write], cache: StatementCache) -> Written:
+    """What would be written."""
+    facts = {}
+    for write in writes:
+        key = ("foreseen", write.gone, shape(write.known, [write.staged]))
+        text = cache.of(write.known.name).get(key, partial(_net_text, write))
+        moved = tuple(store.rows(text, parameters_of([write.staged])))
+        if moved:
+            facts[write.table] = replace(write.staged, given=moved, rows=len(moved))
+    rows, differences = _moved(old, writes, facts)
+    return Written(replace(old, rows=rows), differences, facts)
+
+
+def _net_text(write: Write) -> str:
+    """The query for those facts of a write that are there, or are not there yet."""
+    if write.gone:
+        return render(net_deletes(write.known, [write.staged], []))
+    return render(net_inserts(write.known, [write.staged], there=True))
 
 
 def _fed(state: State, writes: Sequence[Write], facts: Mapping[str, Staged]) -> Fed:

@@ -10,13 +10,13 @@ from collections.abc import Collection, Mapping, Sequence
 
 from zodiac_sql.change.net_facts import net_inserts
 from zodiac_sql.change.staged_rows import parameters_of, shape, staged_facts
+from zodiac_sql.cost.operator import Declined
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.store import Store, rows_apart
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.lookups.outcome import Given, Moved, TableEdit
 from zodiac_sql.lookups.values import Fact, decoded, encoded
-from zodiac_sql.lookups.worth import Declined
 from zodiac_sql.program.state import State
 from zodiac_sql.storage.edit_tables import key_of
 from zodiac_sql.storage.owners import EXPLICIT
@@ -28,13 +28,13 @@ def moved_beside(
     given: Mapping[str, Given],
     names: Collection[str],
     cache: StatementCache,
-) -> dict[str, Moved]:
-    """What becomes of the facts of predicates that no rule reads. Raises Declined."""
+) -> dict[str, Moved] | Declined:
+    """What becomes of the facts of predicates that no rule reads."""
     found = {}
     for name in names:
         known, facts = state.schema[name], given[name]
         if state.rows.get(key_of(known, EXPLICIT), 0) <= len(facts.deleted):
-            raise Declined("a table must be made first, or may be empty then")
+            return Declined("a table must be made first, or may be empty then")
         absent = _absent(store, known, [*facts.deleted, *facts.inserted], cache)
         removed = [fact for fact in facts.deleted if fact not in absent]
         added = [fact for fact in facts.inserted if fact in absent]

@@ -1,0 +1,58 @@
+"""The program after an update, checked."""
+
+from __future__ import annotations
+
+from zodiac_sql.change.collected import Collected
+from zodiac_sql.change.explicit_after import explicit_after, is_expanded_anew
+from zodiac_sql.change.load_files import load_waiting
+from zodiac_sql.change.prepared import Prepared, prepared_after
+from zodiac_sql.change.request import explicit_predicates
+from zodiac_sql.errors import DataError, ProgramError
+from zodiac_sql.garbage import uncollected
+from zodiac_sql.program.build import Edited, Planned, plan_program
+from zodiac_sql.program.check import in_order
+from zodiac_sql.storage.known_symbols import symbols_of
+
+
+def check(collected: Collected) -> Prepared:
+    """The program after the change, checked. Raises ProgramError with all errors found."""
+    before, request, report = collected.before, collected.request, collected.report
+    state, functions, there = before.state, before.functions, before.prepared
+    load_waiting(collected)
+    with report.timed("check"):
+        schema = collected.edits.provisional
+        nothing_new = not (request.rules or report.problems)
+        fits = there and nothing_new and there.fits(state, schema, functions)
+        if there and fits and not is_expanded_anew(before, there, request, schema):
+            return there
+        with uncollected():
+            planned = _planned(collected)
+        return prepared_after(there, state, planned, functions)
+
+
+def _planned(collected: Collected) -> Planned:
+    """The program with the rules and columns that the update gives it."""
+    before, request, edits = collected.before, collected.request, collected.edits
+    rules, problems = request.rules, collected.report.problems
+    problems += rules.put_in_columns(edits.provisional)
+    collected.widen_for_texts()
+    try:
+        planned = plan_program(
+            before.state,
+            before=before.graph(),
+            edits=Edited(rules.arrivals, rules.dropped, rules.places, rules.passed_over),
+            provisional=edits.provisional,
+            explicit=explicit_predicates(before.state, request),
+            functions=before.functions,
+            names=edits.names(),
+            after=explicit_after(before, request, edits.provisional),
+            symbols=symbols_of(before.store),
+        )
+    except ProgramError as error:
+        if edits.widened and not (rules or problems):
+            said = " ".join(edits.widened)
+            raise DataError(f"{said}. But rules forbid floats there: {error}") from None
+        raise ProgramError(in_order([*problems, *error.problems])) from None
+    if problems:
+        raise ProgramError(in_order(problems))
+    return planned

@@ -1,0 +1,55 @@
+"""Look-ups for a change whose rounds cost DuckDB a statement each: all copies are made for it.
+
+Rules with several recursive atoms cannot be cascaded (maintain/steps/cascade.py): where they are
+deep, a change would take thousands of rounds. Nobody knows how many there will be. So the
+hypernodes are maintained until their rounds have cost twice what copies of everything cost, and
+then the change is begun anew, with look-ups.
+"""
+
+from __future__ import annotations
+
+from zodiac_sql.change.execution import Applied, Carries, Execution
+from zodiac_sql.change.kinds import kind_of
+from zodiac_sql.change.operators.hypernodes import expected
+from zodiac_sql.change.operators.look_ups import looked_up
+from zodiac_sql.cost.operator import Cost, Declined, Operator
+from zodiac_sql.lookups.worth import copying, limits_of
+
+TIMES_AS_MANY = 100
+"""Look-ups may take so many times as long as the rounds have taken that they stand in for."""
+
+MOST_SECONDS = 60
+"""Nobody waits longer for copies."""
+
+
+def _matches(execution: Execution) -> bool:
+    kind = kind_of(execution)
+    if kind is None or _copying(execution) > MOST_SECONDS:
+        return False
+    copies, before = execution.prepared.copies, execution.before
+    names = (name for name, *_ in kind)
+    return not copies.why_impossible(before.state, execution.prepared.graph, names)
+
+
+def _copying(execution: Execution) -> float:
+    """The seconds that rounds may take before everything is copied."""
+    return 2 * copying(execution.before.state.rows.values())
+
+
+def _cost(execution: Execution) -> Cost:
+    """It comes when the hypernodes have been maintained for so long in vain."""
+    return Cost(
+        expected(execution) + 1000 * _copying(execution), "rounds cost more than all copies"
+    )
+
+
+def _run(execution: Execution, _: float) -> Applied | Declined:
+    kind = kind_of(execution)
+    assert kind is not None
+    seconds = sum(execution.told.seconds.values())
+    streamed = execution.request.streamed is not None
+    execution.prepared.copies.worth.earn(kind, 1, seconds, streamed)
+    return looked_up(execution, kind, limits_of(TIMES_AS_MANY * seconds))
+
+
+COPIED_FIRST: Carries = Operator("look-ups, copied first", _matches, _cost, _run)

@@ -1,0 +1,86 @@
+"""What an update does to explicit facts, and the ids of the symbols that rules mention."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from zodiac_sql.change.alter import retyped_facts
+from zodiac_sql.change.baseline import Baseline
+from zodiac_sql.change.collected import Collected
+from zodiac_sql.change.net_facts import NetFacts, net_changes
+from zodiac_sql.change.not_explicit import only_derived
+from zodiac_sql.change.of_best_values import require_no_facts_of_best_values
+from zodiac_sql.change.prepared import Prepared
+from zodiac_sql.change.request import Request
+from zodiac_sql.change.update_report import UpdateReport
+from zodiac_sql.database import dictionary
+from zodiac_sql.database.store import Store
+from zodiac_sql.facts.stage import stage_rows
+from zodiac_sql.language.binding import symbols_in
+from zodiac_sql.language.schema import Schema, Staged
+from zodiac_sql.language.syntax import Atom, Constant, Rule
+from zodiac_sql.program.state import State
+
+
+def stage(collected: Collected, prepared: Prepared) -> NetFacts:
+    """What enters and leaves the explicit facts, including facts written in rule texts."""
+    planned, request, told = prepared.planned, collected.request, collected.report
+    store, state, retyped = collected.before.store, collected.before.state, collected.edits.retyped
+    with told.timed("stage"):
+        net = net_changes(
+            store,
+            state=state,
+            schema=planned.schema,
+            inserts=_with_rule_facts(store, request, planned.schema),
+            deletes=request.deletes,
+            seen=request.seen,
+            cache=prepared.cache,
+        )
+        require_no_facts_of_best_values(state, planned, net)
+        moved = {name: (net.inserts.get(name), net.deletes.get(name)) for name in retyped}
+        in_other_types = retyped_facts(store, state, planned.schema, moved)
+        net = replace(net, retyped=in_other_types) if in_other_types else net
+        told.remarks += [*request.rules.remarks, *planned.remarks]
+        told.remarks += only_derived(store, state, planned, request.deletes)
+    return net
+
+
+def _with_rule_facts(store: Store, request: Request, schema: Schema) -> Mapping[str, list[Staged]]:
+    """The facts to be inserted, with those that are written in rule texts."""
+    rows: dict[str, list[tuple[object, ...]]] = defaultdict(list)
+    for fact in request.rules.facts():
+        rows[fact.predicate].append(_values(fact))
+    if not rows:
+        return request.inserts
+    inserts = dict(request.inserts)
+    for predicate, values in rows.items():
+        staged = stage_rows(store, predicate, values, schema[predicate])
+        assert staged is not None
+        inserts[predicate] = [*inserts.get(predicate, ()), staged]
+    return inserts
+
+
+def _values(fact: Atom) -> tuple[object, ...]:
+    return tuple(term.value for term in fact.terms if isinstance(term, Constant))
+
+
+def ids_of(before: Baseline, prepared: Prepared, told: UpdateReport) -> Mapping[str, int]:
+    """Dictionary ids of all symbols that rules mention."""
+    state, planned = before.state, prepared.planned
+    if prepared is before.prepared:
+        return state.ids
+    with told.timed("stage"):
+        old = list(planned.restructuring.before.rules())
+        rules: Iterable[Rule] = [*planned.rules, *old]
+        if before.prepared and before.prepared.rules is state.rules:
+            there = {id(rule) for rule in old}  # the last change has asked for their symbols
+            rules = (rule for rule in planned.rules if id(rule) not in there)
+        return _known_ids(before.store, state, rules)
+
+
+def _known_ids(store: Store, state: State, rules: Iterable[Rule]) -> dict[str, int]:
+    """Dictionary ids of all symbols that rules mention; new ones are added to the dictionary."""
+    missing = symbols_in(rules).difference(state.ids)
+    return {**state.ids, **dictionary.ids_of(store, missing)}
