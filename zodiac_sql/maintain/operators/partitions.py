@@ -6,8 +6,12 @@ does for all facts at once what `bf` is for: it takes out no fact that facts fro
 
 from __future__ import annotations
 
+from math import inf
+
 from zodiac_sql.cost.calibration import STATEMENT
-from zodiac_sql.cost.operator import Cost, Operator
+from zodiac_sql.cost.operator import Cost, Declined, Operator
+from zodiac_sql.evaluate.one_statement import rounds_in
+from zodiac_sql.maintain.contract import Outcome
 from zodiac_sql.maintain.papers.dred import dred
 from zodiac_sql.maintain.weighed import Maintains, Weighed
 
@@ -28,7 +32,13 @@ def _cost(weighed: Weighed) -> Cost:
     return Cost(STATEMENT * STATEMENTS + others, "a relation is kept as a partition")
 
 
-PARTITIONS: Maintains = Operator("dred", _matches, _cost, lambda weighed, _: dred(weighed.task))
+def _run(weighed: Weighed, next_ms: float) -> Outcome | Declined:
+    """Deletion goes on round by round, until that has cost as much as starting over."""
+    rounds = None if next_ms == inf else rounds_in(next_ms / 1000)
+    return dred(weighed.task, rounds)
+
+
+PARTITIONS: Maintains = Operator("dred", _matches, _cost, _run)
 
 AS_CHOSEN: Maintains = Operator(
     "dred",

@@ -23,14 +23,17 @@ from zodiac_sql.maintain.weighed import Maintains
 from zodiac_sql.sql.relations import Part
 
 
-def dred(task: Task) -> Maintained | Stopped:
-    """Maintain a recursive hypernode by overdeletion and rederivation."""
+def dred(task: Task, rounds: int | None = None) -> Maintained | Stopped:
+    """Maintain a recursive hypernode by overdeletion and rederivation.
+
+    Stops before facts are overdeleted in more than `rounds`.
+    """
     if task.marking.implicit:  # marks take the place of ranks
         task = replace(task, ranked=False)
     task = with_touched_groups(task)
     owns = working_tables(task)
     task = replace(task, closures=begin_closures(task))
-    lost = overdelete(task, owns, supported=False)
+    lost = overdelete(task, owns, supported=False, rounds=rounds)
     if not isinstance(lost, Work):
         return lost
     gained = extend(task, owns)
