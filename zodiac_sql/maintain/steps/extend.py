@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from zodiac_sql.cost.operator import Declined
 from zodiac_sql.evaluate.cache_keys import relation_key
+from zodiac_sql.evaluate.cost import choose_components
 from zodiac_sql.evaluate.run_plans import apply_plans
 from zodiac_sql.maintain.contract import ManyRounds, Stopped, Task, Work
 from zodiac_sql.maintain.steps.cascade import can_cascade, cascade_new
@@ -60,7 +61,7 @@ def extend(
             return Declined(f"more than {budget:,} facts are new")
         rounds += 1
         if can_cascade(task, owns, rounds):
-            whole = _at_once(task, owns, found, budget)
+            whole = _at_once(task, owns, found, _most(task, owns, budget, work.forward - added))
             if isinstance(whole, Declined):
                 return whole
             work, rounds = work.plus(forward=whole - added, insertions=whole - added), 0
@@ -93,10 +94,9 @@ def _begun(task: Task, owns: WorkingTables, gained: bool, rederive: bool) -> lis
 
 
 def _at_once(
-    task: Task, owns: WorkingTables, found: Mapping[str, Part | None], budget: int | None
+    task: Task, owns: WorkingTables, found: Mapping[str, Part | None], most: int | None
 ) -> int | Declined:
     """Add, in one statement, what was found and all that follows from it. Returns how many."""
-    most = _most(task, owns, budget)
     new = cascade_new(task, owns, found, most)
     if most is not None and new > most:
         return Declined(f"more than {most:,} facts are new")
@@ -105,16 +105,19 @@ def _at_once(
     return new
 
 
-def _most(task: Task, owns: WorkingTables, budget: int | None) -> int | None:
-    """How many facts one statement may find. It takes no longer for all of them than to start over,
-    unless the hypernode was evaluated in layers, which find facts sooner; or may be kept as
-    components now, which are fewer than its facts. Then it stops at as many facts as there are: so
-    its work is never much more than that of starting over.
+def _most(task: Task, owns: WorkingTables, budget: int | None, added: int) -> int | None:
+    """How many facts one statement may find, after rounds have `added` some.
+
+    It takes no longer for all of them than to start over, unless the hypernode was evaluated in
+    layers, which find facts sooner; or may be kept as components now, which are fewer than its
+    facts. Then it stops at as many facts as there are, if components may pay for so many: so its
+    work is never much more than that of starting over.
     """
     if budget is None or was_in_layers(task):
         return budget
     there = sum(part.rows for name in owns if (part := task.stored(name)))
-    return max(budget, there) if task.reconsiders else None
+    too_few = choose_components.LEAST_PAIRS - there - added - 1
+    return max(budget, there, too_few) if task.reconsiders else None
 
 
 def _new(
