@@ -82,6 +82,27 @@ def test_many_rounds_are_spared(
         assert kb.verify()
 
 
+@pytest.mark.parametrize("rules", [LEFT, RIGHT, TRANSITIVE, UNEQUAL])
+def test_an_edge_gets_another_path_beside_a_cycle(
+    open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, rules: str
+) -> None:
+    """Before, 2 led to 7 by that edge alone, and 5 led there through 2."""
+    monkeypatch.setattr(one_edge, "FEWEST", 0)
+    done = counted(monkeypatch)
+    for turned in (False, True):
+        edges = [(2, 7), (2, 5), (5, 2), (6, 7), (5, 6)]
+        *edges, last = [(b, a) if turned else (a, b) for a, b in edges]
+        with open_kb(strategy="support") as kb:
+            kb.add_rules(rules)
+            kb.insert("edge", edges)
+            kb.insert("edge", [last])
+            kb.delete("edge", edges[:1])
+            left = {*edges[1:], last}
+            assert set(kb.table("tc").fetchall()) == closed(rules, left, set())
+            assert kb.verify()
+    assert all(done) and done
+
+
 @pytest.mark.parametrize("highest", [10, 2**40])
 def test_high_ranks_are_no_longer_added(
     open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, highest: int

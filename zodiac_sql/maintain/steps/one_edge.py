@@ -6,6 +6,9 @@ from which a is reached, and a node y that is reached from b, a and b included (
 "Amortized efficiency of a path retrieval data structure"). What reached b already, and what a
 reached, gives no new pair. Rounds would join facts for each step of the longest path instead.
 
+If the rule asks for x != z, what a reached may give new ones: where a reaches y through x, the path
+from x by a to y leads back to x, so the rule has derived R(x, y) by no such path.
+
 So the facts of R that begin or end at a or b tell all that is needed, and R is read once for them.
 
 The rank of a new fact is more than that of R(x, a) and that of R(b, y) together. So a fact comes
@@ -64,6 +67,8 @@ class _Closure:
     edge_columns: tuple[str, str]
     is_left: bool
     """Whether the rule is R(x, z) :- R(x, y), E(y, z)."""
+    unequal: bool
+    """Whether it also asks for x != z."""
 
     @property
     def all(self) -> Relation:
@@ -73,7 +78,7 @@ class _Closure:
     def key(self) -> Hashable:
         """All that SQL about it depends on."""
         relations = map(relation_key, (self.all, self.own.known))
-        return (*relations, self.edge.table, self.edge_columns, self.is_left)
+        return (*relations, self.edge.table, self.edge_columns, self.is_left, self.unequal)
 
     @property
     def touched(self) -> str:
@@ -134,7 +139,8 @@ def _closure(task: Task, owns: WorkingTables) -> _Closure | None:
     recursive = next(a for a in rule.positive_atoms() if a.predicate == own.predicate)
     first, second = (column.name for column in new.columns)
     is_left = recursive.terms[0] == rule.head.terms[0]
-    return _Closure(own, new.parts[0], (first, second), is_left)
+    unequal = len(rule.body) > 2
+    return _Closure(own, new.parts[0], (first, second), is_left, unequal)
 
 
 def _is_a_table(part: Part) -> bool:
@@ -246,14 +252,16 @@ def _nodes(closure: _Closure, here: int) -> exp.Select:
     others = others.from_(_touched(closure, "t")).join(
         _edge(closure, "e"), on=_end(closure, "t", there).eq(_edge_end(closure, "e", here))
     )
+    query = exp.select(exp.column(_NODE, "n"), exp.Min(this=rank_of("n")).as_(RANK, quoted=True))
+    query = query.from_(union_all([nearest, others]).subquery("n", copy=False))
+    query = query.group_by(exp.column(_NODE, "n"))
+    if closure.unequal:
+        return query
     useless = exp.select(_end(closure, "t", here).as_(_NODE)).from_(_touched(closure, "t"))
     useless = useless.join(
         _edge(closure, "e"), on=_end(closure, "t", there).eq(_edge_end(closure, "e", there))
     ).where(exp.column(_OWN, table="t"))
-    query = exp.select(exp.column(_NODE, "n"), exp.Min(this=rank_of("n")).as_(RANK, quoted=True))
-    query = query.from_(union_all([nearest, others]).subquery("n", copy=False))
-    query = anti_join(query, [exp.column(_NODE, "n")], useless.subquery(copy=False), "u")
-    return query.group_by(exp.column(_NODE, "n"))
+    return anti_join(query, [exp.column(_NODE, "n")], useless.subquery(copy=False), "u")
 
 
 # --- the new facts --------------------------------------------------------------------------------
