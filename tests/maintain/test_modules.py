@@ -207,3 +207,19 @@ def test_a_preview_of_the_rules_themselves(open_kb: OpenKb) -> None:
     assert preview.change.inserted["near"] == len(NEAR_ROWS) + 4 - 4
     assert everything(kb) == before
     assert kb.add_rules(FED + PATH_FED).inserted == preview.change.inserted
+
+
+def test_what_a_rule_derives_of_classes_that_it_feeds(open_kb: OpenKb) -> None:
+    """Its facts enter after the first evaluation, and one statement does the rounds beside them."""
+    kb = open_kb()
+    kb.add_rules("""
+        fed: near(X, Y) :- link(X, Y).
+        turned: near(X, Y) :- near(Y, X).
+        joined: near(X, Z) :- near(X, Y), near(Y, Z).
+        link(X, Z) :- near(X, Y), near(Y, Z).
+        link(X, X) :- alone(X, "yes").
+    """)
+    kb.insert("alone", [("z", "no")])
+    kb.insert("link", [("a", "c"), ("b", "a")])
+    assert set(kb.table("link")) == set(kb.table("near")) == square("abc")
+    assert kb.verify()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from sqlglot import exp
 
@@ -19,7 +18,7 @@ from zodiac_sql.language.binding import functions_in
 from zodiac_sql.language.syntax import Best, Column, Type
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.emptiness import is_empty
-from zodiac_sql.sql.plan import Plan, Version, delta_variants
+from zodiac_sql.sql.plan import Plan, Version, delta_plans
 from zodiac_sql.sql.relations import Part, Relation, part_query
 from zodiac_sql.storage.extensions import decoded
 
@@ -122,9 +121,7 @@ class Loop:
         return [
             plan
             for rule in self.hypernode.rules
-            for plan in self.cache.get(
-                ("delta", rule.name), partial(delta_variants, rule, {*self.owns})
-            )
+            for plan in delta_plans(self.cache, rule, self.owns)
         ]
 
     def plans(self, plans: Sequence[Plan]) -> list[Plan]:

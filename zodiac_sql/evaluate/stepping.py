@@ -22,7 +22,7 @@ from zodiac_sql.language.syntax import Column, Rule
 from zodiac_sql.names import RANK, steps
 from zodiac_sql.rewrite.closures.shapes import transitive
 from zodiac_sql.rewrite.closures.steps import stepped, with_steps
-from zodiac_sql.sql.plan import Plan, Version, delta_variants
+from zodiac_sql.sql.plan import Plan, Version, delta_plans, delta_variants
 from zodiac_sql.sql.relations import Part, Relation, columns_of
 
 FEW_HEADS = 200_000
@@ -152,8 +152,7 @@ class Stepping:
                 make = partial(delta_variants, self.written[rule.name], names)
                 found += cache.get(("steps", rule.name), make)
             else:
-                make = partial(delta_variants, rule, names)
-                found += cache.get(("delta", rule.name), make)
+                found += delta_plans(cache, rule, names)
         return found
 
 

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.language.binding import Arranged, arrange, variables
 from zodiac_sql.language.syntax import (
     Aggregate,
@@ -87,6 +88,14 @@ def delta_variants(rule: Rule, recursive: Collection[str]) -> tuple[Plan, ...]:
     return tuple(
         Plan(rule, join_order(_versions(body.atoms, places, place)), body) for place in places
     )
+
+
+def delta_plans(cache: StatementCache, rule: Rule, recursive: Collection[str]) -> tuple[Plan, ...]:
+    """The same, made once for each rule and these predicates: some steps know relations that are
+    kept as classes as recursive, and some do not.
+    """
+    names = frozenset(recursive)
+    return cache.get(("delta", rule.name, names), lambda: delta_variants(rule, names))
 
 
 def _versions(atoms: Sequence[Atom], recursive: Sequence[int], delta: int) -> list[Scan]:

@@ -19,7 +19,7 @@ from zodiac_sql.names import RANK
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.counted_rounds import recursion_of
 from zodiac_sql.sql.emptiness import is_empty
-from zodiac_sql.sql.plan import Plan, Version, delta_variants
+from zodiac_sql.sql.plan import Plan, Version, delta_plans
 from zodiac_sql.sql.recursion import COLLECTED, with_recursion
 from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query
 from zodiac_sql.sql.select import compile_rule
@@ -98,9 +98,7 @@ class Found:
         return [Applied(self.owns[p], context, mine) for p, mine in by_head.items() if mine]
 
     def _variants(self, rule: Rule) -> tuple[Plan, ...]:
-        return self.task.cache.get(
-            ("delta", rule.name), partial(delta_variants, rule, set(self.owns))
-        )
+        return delta_plans(self.task.cache, rule, self.owns)
 
     def _read(self, own: WorkingTable) -> Relation:
         picked = self.layout.picked[own.predicate] if self.layout else None

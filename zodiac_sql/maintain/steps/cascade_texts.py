@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 
 from sqlglot import exp
 
@@ -20,7 +19,7 @@ from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables,
 from zodiac_sql.names import RANK
 from zodiac_sql.sql.counted_rounds import recursion_of
 from zodiac_sql.sql.emptiness import is_empty
-from zodiac_sql.sql.plan import Version, delta_variants
+from zodiac_sql.sql.plan import Version, delta_plans
 from zodiac_sql.sql.recursion import COLLECTED, with_recursion
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query, source
 from zodiac_sql.sql.select import compile_rule
@@ -96,8 +95,7 @@ def _recursion(
     ]
     steps = []
     for rule in task.hypernode.rules:
-        variants = partial(delta_variants, rule, {*owns})
-        for plan in task.cache.get(("delta", rule.name), variants):
+        for plan in delta_plans(task.cache, rule, owns):
             if not is_empty(plan, context):
                 own = owns[rule.head.predicate]
                 heads = compile_rule(plan, own.columns, context).query

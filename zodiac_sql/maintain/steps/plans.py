@@ -7,7 +7,7 @@ from functools import partial
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.working_table import WorkingTables
-from zodiac_sql.sql.plan import Plan, candidate_check, delta_variants
+from zodiac_sql.sql.plan import Plan, candidate_check, delta_plans
 
 
 def all_onwards(task: Task, owns: WorkingTables) -> list[Plan]:
@@ -17,8 +17,7 @@ def all_onwards(task: Task, owns: WorkingTables) -> list[Plan]:
 
 def onwards(task: Task, rule: Rule, owns: WorkingTables) -> tuple[Plan, ...]:
     """The delta variants of a rule over the hypernode's own predicates."""
-    own = {*owns, *task.closures}
-    return task.cache.get(("delta", rule.name), lambda: delta_variants(rule, own))
+    return delta_plans(task.cache, rule, {*owns, *task.closures})
 
 
 def checks(task: Task, predicate: str) -> list[Plan]:
