@@ -12,7 +12,7 @@ from zodiac_sql.database import forks
 from zodiac_sql.database.duckdb_errors import explaining
 from zodiac_sql.database.instance import Instance
 from zodiac_sql.database.optimizers import Off, Optimizers
-from zodiac_sql.database.parsed import Parsed
+from zodiac_sql.database.parsed import SHARED
 from zodiac_sql.database.settings import NOT_PLANNED, Settings
 from zodiac_sql.database.streamed_answer import StreamedAnswer
 from zodiac_sql.database.watch import Watch
@@ -42,7 +42,7 @@ class Connection:
     """What runs statements. `path` is what errors call the file."""
 
     __slots__ = (
-        "_optimizers", "_parsed", "_streamed", "duckdb", "instance", "path", "tracer", "watch",
+        "_optimizers", "_streamed", "duckdb", "instance", "path", "tracer", "watch",
     )  # fmt: skip
 
     def __init__(
@@ -61,7 +61,6 @@ class Connection:
         self.tracer: Tracer | None = None
         """If set, it sees every statement and its parameters first."""
         self._optimizers = Optimizers()
-        self._parsed = Parsed()
         self._streamed = StreamedAnswer()
 
     def another(self) -> Connection:
@@ -92,7 +91,10 @@ class Connection:
 
     def rows(self, text: str, parameters: Parameters) -> duckdb.DuckDBPyConnection:
         """The answer as rows, which nobody has fetched yet."""
-        return self.duckdb.execute(self._parsed.of(self.duckdb, text), parameters)
+        *before, last = SHARED.of(self.duckdb, text)
+        for statement in before:
+            self.duckdb.execute(statement)
+        return self.duckdb.execute(last, parameters)
 
     def table(self, text: str, parameters: Parameters) -> pa.Table:
         """The answer as an Arrow table."""
