@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,34 +16,31 @@ from zodiac_sql.cli.databases import (
     require_files,
 )
 from zodiac_sql.cli.limiting import limited_answer
-from zodiac_sql.cli.options import Database, Json
+from zodiac_sql.cli.options import ComingRules, Database, GoingRules, Json, RowsOf
 from zodiac_sql.cli.output import print_json, print_notes
 from zodiac_sql.cli.tables import print_table
+
+if TYPE_CHECKING:
+    from zodiac_sql.read.explain.decisions import Decisions
+
+ComingFacts = Annotated[
+    list[Path] | None,
+    typer.Option("--insert", metavar="FILE", help="Facts that would come; may be repeated."),
+]
+GoingFacts = Annotated[
+    list[Path] | None,
+    typer.Option("--delete", metavar="FILE", help="Facts that would go; may be repeated."),
+]
 
 
 @limited_answer
 def explain(
     db: Database,
-    added: Annotated[
-        list[Path] | None,
-        typer.Option("--add", metavar="FILE", help="Rules that would come; may be repeated."),
-    ] = None,
-    dropped: Annotated[
-        list[str] | None,
-        typer.Option("--drop", metavar="NAME|FILE", help="Rules that would go; may be repeated."),
-    ] = None,
-    inserted: Annotated[
-        list[Path] | None,
-        typer.Option("--insert", metavar="FILE", help="Facts that would come; may be repeated."),
-    ] = None,
-    deleted: Annotated[
-        list[Path] | None,
-        typer.Option("--delete", metavar="FILE", help="Facts that would go; may be repeated."),
-    ] = None,
-    predicate: Annotated[
-        str | None,
-        typer.Option("-p", metavar="PREDICATE", help="What the rows of tables are facts of."),
-    ] = None,
+    added: ComingRules = None,
+    dropped: GoingRules = None,
+    inserted: ComingFacts = None,
+    deleted: GoingFacts = None,
+    predicate: RowsOf = None,
     as_json: Json = False,
 ) -> None:
     """Tell how rules are evaluated, and what that takes.
@@ -61,27 +58,17 @@ def explain(
       zodiac explain farm.duckdb --delete monday.csv -p hasTemperature
       zodiac explain farm.duckdb --add more.rules --drop r4 --json
     """
-    from zodiac_sql.cli.progress import reported
-
-    files = [*(added or []), *(inserted or []), *(deleted or [])]
-    notes: tuple[str, ...] = ()
-    if files or dropped:
-        require_database(db)
-        require_files(files)
-        wanted = Wanted(
-            dropped=names_and_files(dropped or []),
-            rules=added or [],
-            data=inserted or [],
-            unloaded=deleted or [],
-            predicate=predicate,
-            drops_known=True,
-        )
-        with changing(db) as opened:
-            change = opened.preview(wanted)
-            found, notes = opened.kb.explain(change), change.notes
-    else:
-        with reading(db) as kb, reported() as report:
-            found = kb.explain(progress=report)
+    require_files([*(added or []), *(inserted or []), *(deleted or [])])
+    wanted = Wanted(
+        dropped=names_and_files(dropped or []),
+        rules=added or [],
+        data=inserted or [],
+        unloaded=deleted or [],
+        predicate=predicate,
+        drops_known=True,
+    )
+    changes = added or dropped or inserted or deleted
+    found, notes = _of_change(db, wanted) if changes else (_from_scratch(db), ())
     if as_json:
         print_json(found.to_dict())
         return
@@ -90,3 +77,18 @@ def explain(
         typer.echo()
     typer.echo(found.caption())
     print_notes(notes)
+
+
+def _from_scratch(db: str) -> Decisions:
+    from zodiac_sql.cli.progress import reported
+
+    with reading(db) as kb, reported() as report:
+        return kb.explain(progress=report)
+
+
+def _of_change(db: str, wanted: Wanted) -> tuple[Decisions, tuple[str, ...]]:
+    """What a change would do, and the notes of its preview."""
+    require_database(db)
+    with changing(db) as opened:
+        change = opened.preview(wanted)
+        return opened.kb.explain(change), change.notes
