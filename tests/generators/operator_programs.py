@@ -62,6 +62,12 @@ def acyclic_closure(rng: Random) -> Program:
     return _program(rng, rules, {"edge": _edges(rng, 14, acyclic=True)})
 
 
+def tree(rng: Random) -> Program:
+    """The same where there is one path at most between two nodes."""
+    rules = ["path X Y :- edge X Y", "path X Z :- path X Y, edge Y Z"]
+    return _program(rng, rules, {"edge": {(rng.randrange(n), n) for n in NODES[1:]}})
+
+
 def turns(rng: Random) -> Program:
     """Two predicates in turn."""
     rules = ["odd X Z :- even X Y, edge Y Z", "even X Z :- odd X Y, edge Y Z"]
@@ -98,5 +104,5 @@ def classes(rng: Random) -> Program:
 
 
 ALL: tuple[Callable[[Random], Program], ...] = (
-    closure, acyclic_closure, turns, nothing, copies, product, negation, classes,
+    closure, acyclic_closure, tree, turns, nothing, copies, product, negation, classes,
 )  # fmt: skip

@@ -42,7 +42,7 @@ MAINTAINING = [operator.name for operator in maintain.OPERATORS]
 
 RANDOM = (random_program, closure_program, module_program, hypertree_program)
 CHANGES = 5
-TRIES = 5
+TRIES = 12
 """So often a program that leads to an operator may miss it."""
 
 
@@ -178,7 +178,7 @@ LEADS: dict[str, tuple[Example, ...]] = {
     "statement": leads(programs.closure),
     "layers": leads(programs.acyclic_closure),
     "sets": leads(programs.acyclic_closure),
-    "lost edge": leads(programs.acyclic_closure, programs.closure),
+    "lost edge": leads(programs.tree),
     "support": leads(programs.closure),
     "candidates": leads(programs.negation),
     "products": leads(programs.product),
