@@ -30,7 +30,7 @@ def test_a_change(farm: Path, here: Path) -> None:
     before = answered("query", farm, "FROM hot", "--csv")
     (here / "cool.csv").write_text("turbine,celsius\nwt2,30.0\n")
     out = answered("explain", farm, "--delete", "cool.csv", "-p", "temperature")
-    assert "+0 -1" in out and "1 hypernodes had work in the change" in out
+    assert "+0 -1" in out and "1 hypernode had work in the change" in out
     (here / "more.rules").write_text("warm: warm(X) :- temperature(X, T), T > 20.")
     found = told("explain", farm, "--add", "more.rules", "--drop", "hot")
     assert found["change"] and {row["rule"] for row in found["rules"]} == {"warm"}

@@ -181,6 +181,7 @@ def test_it_prints_and_is_json(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch)
     with open_kb() as kb:
         fill(kb)
         found = kb.explain()
+        assert "prolonged" in found._repr_html_()
         assert "prolonged" in str(found) and "others considered" in repr(found)
         assert f"{len(found.hypernodes)} hypernodes evaluated from scratch" in str(found)
         assert json.loads(json.dumps(found.to_dict()))["rules"] == found.rules.to_pylist()

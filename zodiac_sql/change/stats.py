@@ -151,7 +151,7 @@ class HypernodeStats(Record):
     """The same for those that could have evaluated it from scratch, if that was done."""
     expected_inserted: float | None = None
     """How many facts its tables were expected to gain, by the sizes of all that it reads
-    (maintain/weighed.py). None if that was not weighed, as for new rules."""
+    (maintain/weighed.py). None if that was not weighed, as where rules have come or gone."""
     expected_deleted: float | None = None
     """How many they were expected to lose."""
 

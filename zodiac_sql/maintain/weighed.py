@@ -144,10 +144,10 @@ class Weighed(Once):
 
     @property
     def moves(self) -> Moves | None:
-        """How many facts that is, if what rules derive is spread evenly. None if a module evaluates
-        all of them.
+        """How many facts that is, if what rules derive is spread evenly. None if rules have come or
+        gone, or a module evaluates all of them.
         """
-        if not self.task.hypernode.rules:
+        if self.task.heritage or not self.task.hypernode.rules:
             return None
         shares = self.shares
         return Moves(self.held * shares.gained * shares.growth, self.held * min(shares.lost, 1.0))

@@ -204,10 +204,16 @@ class Decisions:
 
     __repr__ = __str__
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return self.hypernodes._repr_html_() + self.rules._repr_html_()
+
     def caption(self) -> str:
         """How many hypernodes there were, and how long all of it took."""
         done = "had work in the change" if self.is_change else "evaluated from scratch"
-        return f"{len(self._work):,} hypernodes {done}, {self.seconds:.3f} s"
+        number = len(self._work)
+        hypernodes = "1 hypernode" if number == 1 else f"{number:,} hypernodes"
+        return f"{hypernodes} {done}, {self.seconds:.3f} s"
 
     def _row(self, one: HypernodeWork) -> Sequence[Any]:
         others = [_offered(other) for _, other in one.considered if other is not one.ran]
