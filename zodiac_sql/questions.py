@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from zodiac_sql.facts.export import Exported
     from zodiac_sql.read.changes import Changes
     from zodiac_sql.read.drawing.draw import Drawing
+    from zodiac_sql.read.explain.decisions import Decisions
     from zodiac_sql.read.query import Answer
     from zodiac_sql.read.verify.verify import Verification
     from zodiac_sql.read.why.absence import WhyNot
@@ -289,6 +290,32 @@ class Questions:
         from zodiac_sql.read.verify.verify import verify
 
         return verify(self._session.store, self._session.functions, progress)
+
+    @limited
+    def explain(
+        self,
+        change: Change | None = None,
+        *,
+        progress: Progress | None = None,
+        **limits: Unpack[Limiting],
+    ) -> Decisions:
+        """Which operators evaluate each hypernode, and what that takes: time, facts, rounds, rules.
+
+            print(kb.explain())                          from scratch
+            with kb.preview() as p: p.delete("edge", [("a", "b")])
+            print(kb.explain(p.change))                  a change, or what one would do
+
+        Without a change, every hypernode is evaluated once more in temporary tables. With one, or
+        the preview of one, nothing is evaluated: it says what each hypernode had to do. The answer
+        has tables: `hypernodes`, `operators` and `rules` (`Decisions` tells their columns).
+        Raises FunctionError if rules use a function that is not registered.
+        """
+        from zodiac_sql.read.explain.from_scratch import explain
+        from zodiac_sql.read.explain.of_change import explain_change
+
+        if change is not None:
+            return explain_change(change)
+        return explain(self._session.store, self._session.functions, progress)
 
     @property
     def missing_functions(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from importlib import import_module
 import pytest
 from support.forced import AnyFirst
 
-from zodiac_sql.evaluate import registry as from_scratch
+from zodiac_sql.evaluate import registry as evaluate
 from zodiac_sql.maintain import registry
 
 # Where the package goes another way from so many rows on, and what lets few rows go it, too.
@@ -67,7 +67,9 @@ THRESHOLDS: tuple[tuple[str, str, object], ...] = (
 
 
 @contextmanager
-def as_if_large(really: bool, forced: Iterable[str] | None = None) -> Iterator[None]:
+def as_if_large(
+    really: bool, forced: Iterable[str] | None = None, from_scratch: Iterable[str] = ()
+) -> Iterator[None]:
     """Treats all tables as large ones, or not. Some operators run first then, or any."""
     with pytest.MonkeyPatch.context() as patch:
         for module, name, value in THRESHOLDS if really else ():
@@ -75,6 +77,6 @@ def as_if_large(really: bool, forced: Iterable[str] | None = None) -> Iterator[N
         if really:
             any_first = forced is None
             patch.setattr(registry, "FORCED", AnyFirst(registry.OPERATORS) if any_first else forced)
-            ways = from_scratch.OPERATORS
-            patch.setattr(from_scratch, "FORCED", AnyFirst(ways) if any_first else ())
+            ways = evaluate.OPERATORS
+            patch.setattr(evaluate, "FORCED", AnyFirst(ways) if any_first else from_scratch)
         yield

@@ -30,6 +30,7 @@ ASKED: dict[str, Callable[[Questions], object]] = {
     "hypernodes": lambda some: some.hypernodes().fetchall(),
     "predicates": lambda some: sorted(some.predicates().fetchall()),
     "changes": lambda some: [*some.changes(since=0)],
+    "explain": lambda some: some.explain().hypernodes["inserted"].to_pylist(),
     "verify": lambda some: bool(some.verify()),
 }
 

@@ -38,6 +38,7 @@ from zodiac_sql.language.functions import require
 from zodiac_sql.maintain.contract import Anew, Maintained, ManyRounds, Outcome, Task
 from zodiac_sql.maintain.operators.recompute import recompute
 from zodiac_sql.maintain.registry import maintain
+from zodiac_sql.maintain.weighed import Moves
 from zodiac_sql.rewrite.hypertree.stored import tables_of_trees
 from zodiac_sql.rewrite.rewritten_hypernode import Inner
 from zodiac_sql.storage.edits import Delta, Edit
@@ -132,7 +133,7 @@ def _evaluate(work: Workspace, due: Due, inner: Inner) -> ManyRounds | None:
     task = make_task(work, due, inner)
     task = replace(task, reconsiders=reconsiders(basis, new, hypernode, inner))
     with evaluating_all(basis.store, hypernode, old):
-        done, decision = _maintained(due, task, basis.settings.strategy)
+        done, decision, expected = _maintained(due, task, basis.settings.strategy)
         if isinstance(done, Anew):
             before, inner = inner, with_components(work, hypernode, True)
             due = replace(due, anew=inner.rows != before.rows)
@@ -153,11 +154,13 @@ def _evaluate(work: Workspace, due: Due, inner: Inner) -> ManyRounds | None:
             done = recompute(task)
     _take(work, hypernode, inner, _emptied(done, [name for name in former if name in inner.tables]))
     seconds = time.perf_counter() - started
-    work.outcomes.evaluated[hypernode.name] = _stats(inner, done, decision, seconds)
+    work.outcomes.evaluated[hypernode.name] = _stats(inner, done, decision, expected, seconds)
     return None
 
 
-def _stats(inner: Inner, done: Maintained, decision: Decision, seconds: float) -> HypernodeStats:
+def _stats(
+    inner: Inner, done: Maintained, decision: Decision, expected: Moves | None, seconds: float
+) -> HypernodeStats:
     """What a hypernode had to do."""
     outer = _outer(inner, done)
     return HypernodeStats(
@@ -172,15 +175,19 @@ def _stats(inner: Inner, done: Maintained, decision: Decision, seconds: float) -
         seconds=seconds,
         considered=considered(decision),
         evaluated=considered(done.evaluation),
+        expected_inserted=expected.gained if expected else None,
+        expected_deleted=expected.lost if expected else None,
     )
 
 
 _NEW = Decision("recompute", "its rules, columns, modules or trees are new", ())
 
 
-def _maintained(due: Due, task: Task, strategy: str) -> tuple[Outcome, Decision]:
-    """The outcome of a task, and which operator computed it, and why that one."""
-    return (recompute(task), _NEW) if due.anew else maintain(task, strategy)
+def _maintained(due: Due, task: Task, strategy: str) -> tuple[Outcome, Decision, Moves | None]:
+    """The outcome of a task, which operator computed it, and why that one, and how many facts were
+    expected to move.
+    """
+    return (recompute(task), _NEW, None) if due.anew else maintain(task, strategy)
 
 
 def _emptied(done: Maintained, former: Sequence[str]) -> Maintained:

@@ -76,6 +76,18 @@ class OperatorStats(Record):
     declined: str | None = None
     """Why it has not done the work, if it was run and has not."""
 
+    @property
+    def did_it(self) -> bool:
+        """Whether it has done the work."""
+        return self.took is not None and self.declined is None
+
+    @property
+    def factor(self) -> float | None:
+        """What it took, as a multiple of what it had expected; None if it did not run, or nothing
+        was weighed because nothing else could do the work.
+        """
+        return self.took / self.expected if self.took is not None and self.expected else None
+
 
 def considered(decision: Decision | None) -> list[OperatorStats]:
     """The operators of a decision; none if there was none."""
@@ -137,6 +149,11 @@ class HypernodeStats(Record):
     """All operators that could have maintained it, in the order in which they would run."""
     evaluated: Sequence[OperatorStats] = field(default_factory=list)
     """The same for those that could have evaluated it from scratch, if that was done."""
+    expected_inserted: float | None = None
+    """How many facts its tables were expected to gain, by the sizes of all that it reads
+    (maintain/weighed.py). None if that was not weighed, as where rules have come or gone."""
+    expected_deleted: float | None = None
+    """How many they were expected to lose."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -30,6 +30,7 @@ from zodiac_sql.cli.options import (
     Nulls,
     NullString,
     Preview,
+    RowsOf,
     Samples,
     SkipBad,
     TimestampFormat,
@@ -76,10 +77,6 @@ ReplaceSet = Annotated[
     bool, typer.Option("--replace-set", help="Let FILE be all of the set: drop its other rules.")
 ]
 FactFiles = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of facts.")]
-RowsOf = Annotated[
-    str | None,
-    typer.Option("-p", metavar="PREDICATE", help="What the rows of tables are facts of."),
-]
 FileOrMemory = Annotated[
     str, typer.Argument(metavar="DB", help="The database file, made if missing; or :memory:.")
 ]

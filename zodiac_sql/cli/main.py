@@ -24,6 +24,7 @@ from typer.core import TyperGroup
 from zodiac_sql.cli.change_commands import add_rules, alter, delete, drop_rules, insert, run, stream
 from zodiac_sql.cli.check_command import check
 from zodiac_sql.cli.endings import Interrupted, Refused, interrupt, is_interruption, message
+from zodiac_sql.cli.explain_command import explain
 from zodiac_sql.cli.feed_commands import changes, keep_feed
 from zodiac_sql.cli.no_pandas import hide_pandas
 from zodiac_sql.cli.ontology_command import ontology
@@ -136,6 +137,7 @@ for _command in (
     why,
     why_not,
     inconsistencies,
+    explain,
     verify,
     export,
     backup,

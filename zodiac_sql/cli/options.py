@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
@@ -45,6 +46,18 @@ NewDatabase = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
 SkipBad = Annotated[
     bool, typer.Option("--skip-bad", help="Leave bad lines out, and say how many and which.")
+]
+ComingRules = Annotated[
+    list[Path] | None,
+    typer.Option("--add", metavar="FILE", help="Rules that would come; may be repeated."),
+]
+GoingRules = Annotated[
+    list[str] | None,
+    typer.Option("--drop", metavar="NAME|FILE", help="Rules that would go; may be repeated."),
+]
+RowsOf = Annotated[
+    str | None,
+    typer.Option("-p", metavar="PREDICATE", help="What the rows of tables are facts of."),
 ]
 Preview = Annotated[
     bool, typer.Option("--preview", help="Only tell what would change, and change nothing.")

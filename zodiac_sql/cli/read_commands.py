@@ -19,7 +19,16 @@ from zodiac_sql.cli.databases import (
 )
 from zodiac_sql.cli.exporting import export_to
 from zodiac_sql.cli.limiting import limited_answer
-from zodiac_sql.cli.options import Database, ExportFormat, Format, Json, What, WrittenFor
+from zodiac_sql.cli.options import (
+    ComingRules,
+    Database,
+    ExportFormat,
+    Format,
+    GoingRules,
+    Json,
+    What,
+    WrittenFor,
+)
 from zodiac_sql.cli.output import (
     exported_as_json,
     print_exported,
@@ -152,14 +161,8 @@ def graph(
         Path | None,
         typer.Option("-o", "--out", metavar="FILE", help="A .svg, .mmd (Mermaid) or .dot file."),
     ] = None,
-    added: Annotated[
-        list[Path] | None,
-        typer.Option("--add", metavar="FILE", help="Rules that would come; may be repeated."),
-    ] = None,
-    dropped: Annotated[
-        list[str] | None,
-        typer.Option("--drop", metavar="NAME|FILE", help="Rules that would go; may be repeated."),
-    ] = None,
+    added: ComingRules = None,
+    dropped: GoingRules = None,
 ) -> None:
     """Draw how hypernodes depend on each other.
 

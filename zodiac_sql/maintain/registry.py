@@ -28,7 +28,7 @@ from zodiac_sql.maintain.operators.sets import SETS
 from zodiac_sql.maintain.operators.support import SUPPORT
 from zodiac_sql.maintain.papers.bf import BF
 from zodiac_sql.maintain.papers.dred import DRED
-from zodiac_sql.maintain.weighed import Maintains, Weighed
+from zodiac_sql.maintain.weighed import Maintains, Moves, Weighed
 
 Operators = tuple[Maintains, ...]
 
@@ -71,12 +71,15 @@ MARKING = ("bf_marking", "dred_marking")
 """Those that look one update ahead in a stream (papers/marking.py)."""
 
 
-def maintain(task: Task, strategy: str) -> tuple[Outcome, Decision]:
-    """Maintain a hypernode: what came of it, and which operator did it, and why."""
+def maintain(task: Task, strategy: str) -> tuple[Outcome, Decision, Moves | None]:
+    """Maintain a hypernode: what came of it, which operator did it, and why, and how many facts
+    were expected to move.
+    """
     operators = CHOSEN.get(strategy, OPERATORS)
     if strategy != "recompute":
         operators = (nodes(partial(_maintained, strategy=strategy)), *operators)
-    return run_cheapest(operators, Weighed(task), FORCED)
+    weighed = Weighed(task)
+    return *run_cheapest(operators, weighed, FORCED), weighed.moves
 
 
 def _maintained(task: Task, strategy: str) -> Outcome:

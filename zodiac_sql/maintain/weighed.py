@@ -69,6 +69,14 @@ class Shares:
     growth: float
 
 
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """How many facts a hypernode was expected to gain and to lose by a change."""
+
+    gained: float
+    lost: float
+
+
 class Weighed(Once):
     """A task with what is estimated of it, each when it is first asked for."""
 
@@ -133,6 +141,16 @@ class Weighed(Once):
         if self.held >= FEWEST_READ_OFTEN and task.forms.along:
             gained *= CLOSURE_GROWS_BY
         return Shares(lost, gained, max(one.growth for one in rules))
+
+    @property
+    def moves(self) -> Moves | None:
+        """How many facts that is, if what rules derive is spread evenly. None if rules have come or
+        gone, or a module evaluates all of them.
+        """
+        if self.task.heritage or not self.task.hypernode.rules:
+            return None
+        shares = self.shares
+        return Moves(self.held * shares.gained * shares.growth, self.held * min(shares.lost, 1.0))
 
     def facts_within(self, ms: float) -> int | None:
         """How many facts may be checked in some time; None if that has no end."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -130,20 +130,8 @@ class Answer:
         return self._table.__arrow_c_stream__(requested_schema)
 
     def __repr__(self) -> str:
-        from rich.console import Console
-        from rich.table import Table
-        from rich.text import Text
-
-        shown = Table()
-        for name in self.column_names:
-            shown.add_column(Text(name), overflow="fold")
-        for row in self._first():
-            shown.add_row(*(Text(_shown(value)) for value in row))
-        console = Console(highlight=False)
-        with console.capture() as capture:
-            console.print(shown)
         notes = "".join(f"\nnote: {note}" for note in self.notes)
-        return f"{capture.get().rstrip()}\n{self._caption()}{notes}"
+        return f"{boxed(self.column_names, self._first())}\n{self._caption()}{notes}"
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -163,6 +151,23 @@ class Answer:
     def _caption(self) -> str:
         rows = "1 row" if len(self) == 1 else f"{len(self):,} rows"
         return f"{rows}, {_ROWS_SHOWN} shown" if len(self) > _ROWS_SHOWN else rows
+
+
+def boxed(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table as a terminal shows it."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = Table()
+    for name in names:
+        shown.add_column(Text(name), overflow="fold")
+    for row in rows:
+        shown.add_row(*(Text(_shown(value)) for value in row))
+    console = Console(highlight=False)
+    with console.capture() as capture:
+        console.print(shown)
+    return capture.get().rstrip()
 
 
 def _shown(value: object) -> str:

@@ -8,6 +8,7 @@ from functools import partial
 from sqlglot import exp
 
 from zodiac_sql.change.choose_rewrites import types_of
+from zodiac_sql.cost.operator import Decision
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import create_temp
@@ -81,7 +82,7 @@ def _explicit(work: VerifiedFile, predicate: Predicate, part: Part) -> Part:
     return Part("temp", name, rows)
 
 
-def _types(work: VerifiedFile, inner: Inner) -> Mapping[str, Sequence[Type | None]]:
+def types_inside(work: VerifiedFile, inner: Inner) -> Mapping[str, Sequence[Type | None]]:
     """The types of the columns of all predicates, including those inside a hypernode."""
     if not inner.schema:
         return work.types
@@ -152,19 +153,22 @@ def _keep(work: VerifiedFile, hypernode: Hypernode, parts: Mapping[str, Part]) -
         work.wanted.put(predicate, hypernode.id, (part,))
 
 
-def evaluate_again(work: VerifiedFile, inner: Inner) -> Fixpoint:
-    """Derive what a hypernode should hold as a change would: with its modules and trees."""
+def evaluate_again(work: VerifiedFile, inner: Inner) -> tuple[Fixpoint, Decision]:
+    """Derive what a hypernode should hold as a change would: with its modules and trees.
+
+    It is also told which operator has done it.
+    """
     hypernode, known = inner.hypernode, work.known(inner)
     wanted = inside(work.wanted, inner, hypernode.id)
     context = Context(
         relation=lambda name, version: wanted.relation(name, without=hypernode.id),
-        columns=_types(work, inner),
+        columns=types_inside(work, inner),
         functions=work.functions,
         ids=work.ids,
     )
     with evaluating_all(work.store, hypernode, work.there):
-        fixpoint, _ = evaluate(
+        fixpoint, decision = evaluate(
             Evaluation(work.store, inner.forms, known, context, StatementCache(), inner.rows)
         )
     _keep(work, hypernode, fixpoint.parts)
-    return fixpoint
+    return fixpoint, decision

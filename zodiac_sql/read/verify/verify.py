@@ -13,10 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from zodiac_sql.database import dictionary
-from zodiac_sql.database.other_connections import connect_aside
 from zodiac_sql.database.store import Store
-from zodiac_sql.errors import QueryError, StoreError
+from zodiac_sql.errors import QueryError
 from zodiac_sql.evaluate.partition.closure import Closure
 from zodiac_sql.evaluate.partition.condensation import Condensation
 from zodiac_sql.facts.arrow_types import no_facts
@@ -25,6 +23,7 @@ from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.schema import resolve
 from zodiac_sql.names import is_classes
 from zodiac_sql.program.state import State, hypergraph_of
+from zodiac_sql.read.one_state import one_state
 from zodiac_sql.read.verify.compare_feed import compare_feed
 from zodiac_sql.read.verify.compare_tables import (
     check_ranks,
@@ -46,7 +45,6 @@ from zodiac_sql.read.verify.expected import (
 from zodiac_sql.read.verify.work import Sample, VerifiedFile
 from zodiac_sql.rewrite.rewritten_hypernode import Inner
 from zodiac_sql.sql.relations import HOLDS
-from zodiac_sql.storage import catalog
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -114,18 +112,8 @@ def verify(store: Store, functions: Functions, progress: Progress | None = None)
     Raises FunctionError if rules use a function that is not registered.
     """
     started = time.perf_counter()
-    with connect_aside(store) as aside:
-        dictionary.prepare(aside)
-        with aside.transaction(read_only=True):
-            state = catalog.load(aside)
-        try:
-            work = _compared(aside, state, functions, progress)
-        except StoreError as error:
-            if catalog.generation(aside) == state.generation:
-                raise
-            raise catalog.changed_meanwhile(store, "it was verified") from error
-        if catalog.generation(aside) != state.generation:
-            raise catalog.changed_meanwhile(store, "it was verified")
+    with one_state(store, "it was verified") as (aside, state):
+        work = _compared(aside, state, functions, progress)
     return Verification(
         {name: rows for name, (rows, _) in sorted(work.extensions.items()) if rows},
         {name: rows for name, (_, rows) in sorted(work.extensions.items()) if rows},
@@ -166,7 +154,7 @@ def _verify_hypernode(work: VerifiedFile, inner: Inner, hypernode: Hypernode) ->
     if is_affordable(work, inner):
         derive_otherwise(work, inner, hypernode)
     else:
-        again = evaluate_again(work, inner)
+        again, _ = evaluate_again(work, inner)
         closures = {**again.closures, **again.condensed}
     parted = {row.predicate: row for row in inner.rows if row.parted}
     for predicate in dict.fromkeys((*hypernode.derives, *inner.tables)):

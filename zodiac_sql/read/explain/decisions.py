@@ -1,0 +1,259 @@
+"""What `explain` answers: for each hypernode its operators, and what the one that ran took.
+
+A number of milliseconds is time by the clock, as somebody waits for it. What an operator expects to
+take is in milliseconds, too (cost/calibration.py), and so is what a change is expected to move in
+facts (maintain/weighed.py). So a factor tells how far an estimate was off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from zodiac_sql.change.stats import OperatorStats
+from zodiac_sql.read.describe import table_of
+from zodiac_sql.read.query import Answer, boxed
+
+HYPERNODES_SHOWN, RULES_SHOWN = 20, 10
+"""So many are printed, the slowest; all of them are in the tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleTime:
+    """How long a rule took, and how many facts it derives, if that was measured.
+
+    `Decisions.rules` tells what `measured` may be.
+    """
+
+    rule: str
+    ms: float | None = None
+    facts: int | None = None
+    measured: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HypernodeWork:
+    """How one hypernode was evaluated or maintained."""
+
+    hypernode: str
+    derives: Sequence[str]
+    operator: str
+    why: str
+    ms: float
+    rounds: int
+    inserted: int
+    deleted: int
+    expected_inserted: float | None
+    expected_deleted: float | None
+    maintaining: Sequence[OperatorStats]
+    """The operators that could have maintained it; none if it was evaluated from scratch alone."""
+    evaluating: Sequence[OperatorStats]
+    """Those that could have evaluated it from scratch."""
+    rules: Sequence[RuleTime]
+
+    @property
+    def considered(self) -> Sequence[tuple[str, OperatorStats]]:
+        """All of them, each with what it does."""
+        maintains = (("maintain", one) for one in self.maintaining)
+        return [*maintains, *(("evaluate", one) for one in self.evaluating)]
+
+    @property
+    def ran(self) -> OperatorStats | None:
+        """The operator that did the work."""
+        return next((one for one in self.maintaining or self.evaluating if one.did_it), None)
+
+    @property
+    def expected_ms(self) -> float | None:
+        """What that one expected to take; None if nothing was weighed."""
+        return (_ms(self.ran.expected) or None) if self.ran else None
+
+    @property
+    def factor(self) -> float | None:
+        """How many times as much it took."""
+        return _factor(self.ran) if self.ran else None
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """Which operators evaluated each hypernode from scratch, or maintained it in a change.
+
+    It prints as a table of hypernodes and one of rules, the slowest first.
+    """
+
+    seconds: float
+    """How long all of it took."""
+    is_change: bool
+    """Whether a change is told; else all was evaluated from scratch."""
+    _work: tuple[HypernodeWork, ...] = field(repr=False)
+
+    @property
+    def hypernodes(self) -> Answer:
+        """What was done for each hypernode, the slowest first.
+
+        hypernode: string           its name: "h3"
+        derives: list<string>       the predicates that its rules derive
+        operator: string            what did the work: "statement", "loop", "support", ..
+        why: string                 why that one, in words
+        expected_ms: double         what it expected to take; null if nothing was weighed
+        took_ms: double             what the hypernode took, with what others took that gave up
+        factor: double              how many times what it had expected the operator took; or null
+        rounds: int64               how often rules were applied
+        inserted: int64             facts that its tables gained: from scratch, all that it derives
+        expected_inserted: double   how many were expected; null if nobody has estimated it
+        deleted: int64              facts that its tables lost: from scratch, none
+        expected_deleted: double    how many were expected; or null
+        """
+        work = self._work
+        return table_of(
+            hypernode=("string", [one.hypernode for one in work]),
+            derives=("list<string>", [one.derives for one in work]),
+            operator=("string", [one.operator for one in work]),
+            why=("string", [one.why for one in work]),
+            expected_ms=("double", [one.expected_ms for one in work]),
+            took_ms=("double", [_ms(one.ms) for one in work]),
+            factor=("double", [one.factor for one in work]),
+            rounds=("int64", [one.rounds for one in work]),
+            inserted=("int64", [one.inserted for one in work]),
+            expected_inserted=("double", [one.expected_inserted for one in work]),
+            deleted=("int64", [one.deleted for one in work]),
+            expected_deleted=("double", [one.expected_deleted for one in work]),
+        )
+
+    @property
+    def operators(self) -> Answer:
+        """The operators that could have done the work, in the order of `hypernodes`, each
+        hypernode's in the order in which they would run.
+
+        hypernode: string           the hypernode's name: "h3"
+        work: string                "evaluate" from scratch, or "maintain"
+        operator: string            its name
+        expected_ms: double         what it expected to take; 0 if nothing was weighed, as nothing
+                                    else could do the work; null: it would have given up at once
+        took_ms: double             what it took; null if it did not run
+        factor: double              `took_ms` as a multiple of `expected_ms`; or null
+        declined: string            why it has not done the work, if it ran and has not; or null
+        """
+        listed = [(one.hypernode, *rest) for one in self._work for rest in one.considered]
+        return table_of(
+            hypernode=("string", [name for name, _, _ in listed]),
+            work=("string", [work for _, work, _ in listed]),
+            operator=("string", [one.operator for _, _, one in listed]),
+            expected_ms=("double", [_ms(one.expected) for _, _, one in listed]),
+            took_ms=("double", [_ms(one.took) for _, _, one in listed]),
+            factor=("double", [_factor(one) for _, _, one in listed]),
+            declined=("string", [one.declined for _, _, one in listed]),
+        )
+
+    @property
+    def rules(self) -> Answer:
+        """The rules, the slowest first, and then those whose time is not known.
+
+        rule: string                its name
+        hypernode: string           its hypernode's name: "h3"
+        ms: double                  how long it took; null if it did not run by itself
+        facts: int64                how many facts it derives, those included that others derive,
+                                    too; null if that was not counted
+        measured: string            "evaluation" if it is the only rule of its hypernode: the time
+                                    is that of the evaluation; "body": one of several, whose body
+                                    was evaluated once by itself over all that holds in the end;
+                                    "module": none of it ran, as an algorithm of its own computes
+                                    the closure; "change": the only rule of a hypernode that had
+                                    work in a change; null: one of several of these
+        """
+        listed = self._slowest_rules()
+        return table_of(
+            rule=("string", [one.rule for _, one in listed]),
+            hypernode=("string", [name for name, _ in listed]),
+            ms=("double", [_ms(one.ms) for _, one in listed]),
+            facts=("int64", [one.facts for _, one in listed]),
+            measured=("string", [one.measured for _, one in listed]),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as dictionaries, lists, texts and numbers: what `json.dumps` takes."""
+        return {
+            "seconds": self.seconds,
+            "change": self.is_change,
+            "hypernodes": self.hypernodes.to_pylist(),
+            "operators": self.operators.to_pylist(),
+            "rules": self.rules.to_pylist(),
+        }
+
+    def shown(self) -> Iterator[tuple[Sequence[str], Sequence[Sequence[Any]]]]:
+        """The tables that people see: each with the names of its columns, and its rows."""
+        names = ("hypernode", "derives", "operator", "took ms", "expected ms", "factor", "rounds")
+        facts = (
+            "facts moved" if self.is_change else "facts",
+            "expected facts",
+            "others considered",
+        )
+        yield (*names, *facts), [self._row(one) for one in self._work]
+        rules = [
+            (one.rule, name, _ms(one.ms), one.facts, one.measured)
+            for name, one in self._slowest_rules()
+        ]
+        yield ("rule", "hypernode", "ms", "facts", "measured"), rules
+
+    def __str__(self) -> str:
+        tables = []
+        for (names, rows), most in zip(self.shown(), (HYPERNODES_SHOWN, RULES_SHOWN), strict=True):
+            more = f"\n{len(rows) - most:,} more" if len(rows) > most else ""
+            tables.append(boxed(names, rows[:most]) + more)
+        return "\n".join([*tables, self.caption()])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return self.hypernodes._repr_html_() + self.rules._repr_html_()
+
+    def caption(self) -> str:
+        """How many hypernodes there were, and how long all of it took."""
+        done = "had work in the change" if self.is_change else "evaluated from scratch"
+        number = len(self._work)
+        hypernodes = "1 hypernode" if number == 1 else f"{number:,} hypernodes"
+        return f"{hypernodes} {done}, {self.seconds:.3f} s"
+
+    def _row(self, one: HypernodeWork) -> Sequence[Any]:
+        others = [_offered(other) for _, other in one.considered if other is not one.ran]
+        moved, expected = f"{one.inserted:,}", _about(one.expected_inserted)
+        if self.is_change:
+            moved = f"+{one.inserted:,} -{one.deleted:,}"
+            expected = expected and f"+{expected} -{_about(one.expected_deleted)}"
+        return (
+            one.hypernode, ", ".join(one.derives), one.operator, _ms(one.ms), one.expected_ms,
+            one.factor, one.rounds, moved, expected, ", ".join(others),
+        )  # fmt: skip
+
+    def _slowest_rules(self) -> list[tuple[str, RuleTime]]:
+        listed = [(one.hypernode, rule) for one in self._work for rule in one.rules]
+        return sorted(listed, key=lambda pair: -(-1.0 if pair[1].ms is None else pair[1].ms))
+
+
+def decisions(seconds: float, is_change: bool, work: Sequence[HypernodeWork]) -> Decisions:
+    """The hypernodes that had work, the slowest first."""
+    return Decisions(seconds, is_change, tuple(sorted(work, key=lambda one: -one.ms)))
+
+
+def _offered(one: OperatorStats) -> str:
+    """An operator, and what it would have taken, or that it gave up."""
+    if one.declined:
+        return f"{one.operator} gave up"
+    if one.took is not None:
+        return f"{one.operator} {_ms(one.took):g} ms"
+    return one.operator if one.expected is None else f"{one.operator} {_ms(one.expected):g}"
+
+
+def _ms(ms: float | None) -> float | None:
+    """Milliseconds to three places: what a clock can tell."""
+    return None if ms is None else round(ms, 3)
+
+
+def _factor(one: OperatorStats) -> float | None:
+    """To three digits: an estimate is not better than that."""
+    return None if one.factor is None else float(f"{one.factor:.3g}")
+
+
+def _about(facts: float | None) -> str:
+    return "" if facts is None else f"{facts:,.0f}"

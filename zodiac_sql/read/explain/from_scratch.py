@@ -1,0 +1,129 @@
+"""Evaluates every hypernode once more, aside, and tells how that was done.
+
+Each is evaluated from the explicit facts and what the hypernodes before it have derived, with the
+modules and trees that were at work when the file was written. All of it is in temporary tables of a
+connection of its own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from zodiac_sql.change.choose_rewrites import types_of
+from zodiac_sql.change.plan_sizes import plan_of
+from zodiac_sql.change.settings import Settings
+from zodiac_sql.change.stats import considered
+from zodiac_sql.change.workspace import Basis
+from zodiac_sql.database import dictionary
+from zodiac_sql.database.statement_cache import StatementCache
+from zodiac_sql.database.store import Store
+from zodiac_sql.evaluate.semi_naive import Fixpoint
+from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
+from zodiac_sql.graph.restructuring import unchanged
+from zodiac_sql.language.binding import symbols_in
+from zodiac_sql.language.functions import Functions
+from zodiac_sql.names import is_constraint
+from zodiac_sql.program.build import Planned
+from zodiac_sql.program.rule_sets import Places
+from zodiac_sql.program.state import State, hypergraph_of
+from zodiac_sql.read.explain.decisions import Decisions, HypernodeWork, RuleTime, decisions
+from zodiac_sql.read.explain.rule_times import times_of_bodies
+from zodiac_sql.read.one_state import one_state
+from zodiac_sql.read.verify.expected import as_evaluated, evaluate_again, require_functions
+from zodiac_sql.read.verify.work import VerifiedFile
+from zodiac_sql.rewrite.rewritten_hypernode import Inner
+from zodiac_sql.storage.sources import Sources, sources_of
+
+if TYPE_CHECKING:
+    from zodiac_sql.change.materialise import Progress
+
+
+def explain(store: Store, functions: Functions, progress: Progress | None = None) -> Decisions:
+    """Evaluate every hypernode from scratch in temporary tables. Changes nothing.
+
+    Raises FunctionError if rules use a function that is not registered.
+    """
+    started = time.perf_counter()
+    with one_state(store, "it was explained") as (aside, state):
+        graph = hypergraph_of(state)
+        work = _begun(aside, state, graph, functions)
+        require_functions(work, graph.rules())
+        expected = _expected_facts(work, graph)
+        rows = {row.id: row for row in state.hypernodes}
+        found = []
+        for number, hypernode in enumerate(graph.hypernodes):
+            if progress:
+                progress(hypernode.name, number, len(graph.hypernodes))
+            inner = as_evaluated(state, hypernode, rows[hypernode.id])
+            found.append(_explained(work, hypernode, inner, expected[hypernode.name]))
+    return decisions(time.perf_counter() - started, False, found)
+
+
+def _begun(store: Store, state: State, graph: Hypergraph, functions: Functions) -> VerifiedFile:
+    """The explicit facts alone: all others will be derived."""
+    ids = dictionary.ids_of(store, symbols_in(graph.rules()))
+    there = sources_of(state)
+    given = Sources(state.schema, dict(there.explicit))
+    return VerifiedFile(store, state, functions, ids, there, given, types_of(state.schema))
+
+
+def _expected_facts(work: VerifiedFile, graph: Hypergraph) -> Mapping[str, int]:
+    """How many facts each hypernode was expected to derive, before any was evaluated."""
+    state, rules = work.state, tuple(graph.rules())
+    structure = unchanged(graph)
+    planned = Planned(rules, graph, state.schema, state.functions, structure, Places())
+    basis = Basis(
+        store=work.store,
+        state=state,
+        planned=planned,
+        types=types_of(state.schema),
+        functions=work.functions,
+        ids=work.ids,
+        settings=Settings(),
+        cache=StatementCache(),
+    )
+    return {one.hypernode: one.rows for one in plan_of(basis, work.wanted, None).hypernodes}
+
+
+def _explained(
+    work: VerifiedFile, hypernode: Hypernode, inner: Inner, expected: int
+) -> HypernodeWork:
+    """Evaluate a hypernode, and then, if it has several rules, each of them by itself."""
+    started = time.perf_counter()
+    fixpoint, decision = evaluate_again(work, inner)
+    ms = 1000 * (time.perf_counter() - started)
+    facts = _facts(fixpoint, hypernode)
+    return HypernodeWork(
+        hypernode=hypernode.name,
+        derives=[name for name in hypernode.derives if not is_constraint(name)],
+        operator=decision.name,
+        why=decision.why,
+        ms=ms,
+        rounds=fixpoint.iterations,
+        inserted=facts,
+        deleted=0,
+        expected_inserted=expected,
+        expected_deleted=None,
+        maintaining=(),
+        evaluating=considered(decision),
+        rules=_rule_times(work, hypernode, inner, ms, facts),
+    )
+
+
+def _facts(fixpoint: Fixpoint, hypernode: Hypernode) -> int:
+    """How many facts a hypernode derives, without those that only its modules and trees know."""
+    parts = (fixpoint.parts.get(name) for name in dict.fromkeys(hypernode.derives))
+    return sum(part.rows for part in parts if part)
+
+
+def _rule_times(
+    work: VerifiedFile, hypernode: Hypernode, inner: Inner, ms: float, facts: int
+) -> Sequence[RuleTime]:
+    """How long each rule took."""
+    names: Iterable[str] = [rule.name for rule in hypernode.rules]
+    if len(hypernode.rules) == 1:
+        return [RuleTime(name, ms, facts, "evaluation") for name in names]
+    bodies = times_of_bodies(work, hypernode, inner)
+    return [bodies.get(name) or RuleTime(name, measured="module") for name in names]
