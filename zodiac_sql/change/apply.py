@@ -48,7 +48,7 @@ from zodiac_sql.language.schema import Schema, Staged
 from zodiac_sql.language.syntax import Atom, Constant, Rule
 from zodiac_sql.maintain.papers.marking import Marks
 from zodiac_sql.names import is_constraint
-from zodiac_sql.program.build import Edited, Planned, plan_program
+from zodiac_sql.program.build import Edited, KnownFacts, Planned, plan_program
 from zodiac_sql.program.check import in_order
 from zodiac_sql.program.state import State
 from zodiac_sql.storage.known_symbols import symbols_of
@@ -227,16 +227,19 @@ def _planned(collected: Collected) -> Planned:
     problems += rules.put_in_columns(edits.provisional)
     collected.widen_for_texts()
     try:
+        explicit = KnownFacts(
+            explicit_predicates(before.state, request),
+            explicit_after(before, request, edits.provisional),
+            symbols_of(before.store),
+        )
         planned = plan_program(
             before.state,
             before=before.graph(),
             edits=Edited(rules.arrivals, rules.dropped, rules.places, rules.passed_over),
             provisional=edits.provisional,
-            explicit=explicit_predicates(before.state, request),
+            explicit=explicit,
             functions=before.functions,
             names=edits.names(),
-            after=explicit_after(before, request, edits.provisional),
-            symbols=symbols_of(before.store),
         )
     except ProgramError as error:
         if edits.widened and not (rules or problems):

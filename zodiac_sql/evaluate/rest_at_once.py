@@ -119,10 +119,7 @@ class Rest:
 
 def _found(store: Store, layout: Layout, rows: int) -> Rest:
     """What stands in the table with tags."""
-    parts = {}
-    for name, picked in layout.picked.items():
-        picked = replace(picked, columns=(*picked.columns, (RANK, RANK)))
-        parts[name] = Part("temp", _FOUND, 1, ranked=True, picked=picked)
+    parts = {name: layout.part(name, _FOUND, ranked=True) for name in layout.picked}
     return Rest(store, parts, rows, (_FOUND,))
 
 
@@ -167,14 +164,14 @@ def rest_at_once(
     """Find what follows from the deltas, by the plans of a round. Ranks come after `rank`."""
     limited = Limited.begin(store)
     layout = layout_of(
-        {p: typed(_shape(own).stored, False, context.spelled) for p, own in owns.items()},
+        {p: typed(_shape(own).stored, spelled=context.spelled) for p, own in owns.items()},
         counts_rounds=limited is not None,
     )
 
     def relation(name: str, version: Version) -> Relation:
         if name not in owns or version is not Version.DELTA:
             return context.relation(name, version)
-        return Relation(owns[name].columns, (Part("", _R, 1, picked=layout.picked[name]),))
+        return Relation(owns[name].columns, (layout.part(name, _R, ""),))
 
     inside = replace(context, relation=relation)
     seeds = [
@@ -242,7 +239,7 @@ def rest_by_key(
 ) -> Rest:
     """The same for plans with several recursive atoms."""
     layout = layout_by_key(
-        {p: typed(_shape(own).stored, False, context.spelled) for p, own in owns.items()}
+        {p: typed(_shape(own).stored, spelled=context.spelled) for p, own in owns.items()}
     )
     seeds = []
     for p, own in owns.items():
@@ -286,11 +283,9 @@ def _reading(
     def relation(name: str, version: Version) -> Relation:
         if name not in owns:
             return context.relation(name, version)
-        own, picked = owns[name], layout.picked[name]
+        own = owns[name]
         if version is Version.DELTA:
-            ranked = replace(picked, columns=(*picked.columns, (RANK, RANK)))
-            part = Part("", _R, 1, ranked=True, picked=ranked)
-            return Relation(own.columns, (part,), ranked=True)
+            return Relation(own.columns, (layout.part(name, _R, "", ranked=True),), ranked=True)
         return Relation(own.columns, tuple(part(layout, own) for part in parts))
 
     return relation
@@ -298,7 +293,7 @@ def _reading(
 
 def _recurring(layout: Layout, own: Known) -> Part:
     """All that the statement has found of a predicate."""
-    return Part("recurring", _R, 1, picked=layout.picked[own.predicate])
+    return layout.part(own.predicate, _R, "recurring")
 
 
 def _before(_: Layout, own: Known) -> Part:

@@ -51,6 +51,7 @@ class Expressions(Places):
         self,
         source: Source,
         prefixes: Mapping[str, str],
+        *,
         plain: bool = False,
         former: bool = False,
     ) -> None:

@@ -49,11 +49,12 @@ class Reader(Bodies):
         self,
         source: Source,
         prefixes: Mapping[str, str],
+        *,
         own_triple: bool = False,
         plain: bool = False,
         former: bool = False,
     ) -> None:
-        super().__init__(source, prefixes, plain, former)
+        super().__init__(source, prefixes, plain=plain, former=former)
         self.own_triple = own_triple
         self.declared_prefixes: dict[str, str] = {}
         self.rules: list[Rule] = []

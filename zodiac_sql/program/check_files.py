@@ -17,7 +17,7 @@ from zodiac_sql.language.named_columns import all_positional
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Program
 from zodiac_sql.program.arrivals import Arrival, arrive
-from zodiac_sql.program.build import Edited, SqlNames, declare, plan_program
+from zodiac_sql.program.build import Edited, KnownFacts, SqlNames, declare, plan_program
 from zodiac_sql.program.check import in_order, unknown_functions
 from zodiac_sql.program.doubts import Surroundings, doubts
 from zodiac_sql.program.lone_variables import NO_SYMBOLS
@@ -94,8 +94,8 @@ def refused(
     names = SqlNames(frozenset)
     try:
         plan_program(
-            State(), Hypergraph(), Edited(arrivals), schema,
-            explicit=explicit, functions=functions, names=lambda name: names.name(name, {}),
+            State(), Hypergraph(), Edited(arrivals), schema, KnownFacts(explicit), functions,
+            lambda name: names.name(name, {}),
         )  # fmt: skip
     except ProgramError as error:
         return error.problems

@@ -264,10 +264,10 @@ def _show_pairs(
         if key in remover.rows:
             remover.remove(key)
         assert edit.now is not None
-        assert edit.now.pairs is not None
+        assert edit.now.read.pairs is not None
         _, table = key_of(inner[classes(predicate.name)], owner)
         there = exp.table_(table, db=DERIVED_SCHEMA, quoted=True)
-        pairs = edit.now.pairs
+        pairs = edit.now.read.pairs
         if pairs.between:
             _, table = key_of(inner[between(predicate.name)], owner)
             pairs = replace(pairs, between=Between(DERIVED_SCHEMA, table))

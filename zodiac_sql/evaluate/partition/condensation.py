@@ -28,7 +28,7 @@ from zodiac_sql.names import CHANGE_FACTS
 from zodiac_sql.rewrite.closures.module import FIRST, NODE, SECOND
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 from zodiac_sql.sql.class_pairs import Between, Pairs
-from zodiac_sql.sql.relations import Part, Relation, table
+from zodiac_sql.sql.relations import Part, Reading, Relation, table
 from zodiac_sql.storage.edits import Delta
 
 _LINKS = "zodiac$links"
@@ -257,7 +257,7 @@ class Condensation:
     def now(self) -> Part:
         """All facts of the relation."""
         pairs = Pairs(between=Between("temp", self.between))
-        return Part("temp", self.members, self.rows, pairs=pairs, covers=True)
+        return Part("temp", self.members, self.rows, read=Reading(pairs=pairs), covers=True)
 
     def compare(self, former: Part) -> None:
         """Compare the relation with what it was before the change."""
@@ -301,7 +301,7 @@ class Condensation:
         last = f"{CHANGE_FACTS}{name}_{self.stem}"
         _put(store, f"zodiac${name}", last)
         pairs = Pairs("group", between=Between("temp", last))
-        return Part("temp", self.members, rows, pairs=pairs) if rows else None
+        return Part("temp", self.members, rows, read=Reading(pairs=pairs)) if rows else None
 
     def _rows(self, text: str, name: str) -> Part | None:
         rows = self.store.count(text)
@@ -421,13 +421,13 @@ def _numbers(column: object) -> array[int]:
 
 def _see(store: Store, former: Part) -> None:
     """Give the tables of classes, and of pairs of them, their fixed names."""
-    assert former.pairs is not None
-    assert former.pairs.between is not None
+    assert former.read.pairs is not None
+    assert former.read.pairs.between is not None
     columns = (exp.column(name, quoted=True) for name in (NODE, "class", "loop"))
     classes = exp.select(*columns).from_(table(former))
     store.run(create_temp_view("zodiac$view_classes", classes))
     ends = (exp.column(name, quoted=True) for name in (FIRST, SECOND))
-    pairs = exp.select(*ends).from_(former.pairs.between.named("c"))
+    pairs = exp.select(*ends).from_(former.read.pairs.between.named("c"))
     store.run(create_temp_view("zodiac$view_between", pairs))
 
 

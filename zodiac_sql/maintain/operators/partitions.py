@@ -9,6 +9,7 @@ from __future__ import annotations
 from zodiac_sql.cost.calibration import STATEMENT
 from zodiac_sql.cost.operator import Cost, Operator
 from zodiac_sql.maintain.papers.dred import dred
+from zodiac_sql.maintain.steps.change_plans import losses
 from zodiac_sql.maintain.weighed import Maintains, Weighed
 
 STATEMENTS = 12
@@ -17,7 +18,7 @@ STATEMENTS = 12
 
 def _matches(weighed: Weighed) -> bool:
     task = weighed.task
-    if task.merges and task.losses():
+    if task.merges and losses(task):
         return False
     return any(row.parted and not row.directed for row in task.modules)
 

@@ -140,7 +140,7 @@ def _matching(
         else:
             bound[name] = position.form, value
     relation = context.sources.relation(known.name)
-    single = len(relation.parts) == 1 and relation.parts[0].pairs is None
+    single = len(relation.parts) == 1 and relation.parts[0].read.pairs is None
     rows = source(relation, alias) if single else distinct_query(relation).subquery(alias)
     query = select((name, value) for name, (_, value) in bound.items()).from_(rows, copy=False)
     if conditions:

@@ -55,7 +55,7 @@ def compare_classes(
     if there and (twice := repeated_nodes(work.store, there[0].table)):
         work.note(f"idb.{there[0].table}", 0, twice)
         return
-    pairs = there[0].pairs if there else None
+    pairs = there[0].read.pairs if there else None
     if pairs and pairs.between and (twice := repeated_pairs(work.store, pairs.between)):
         work.note(f"idb.{pairs.between.table}", 0, twice)
         return

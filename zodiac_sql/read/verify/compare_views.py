@@ -127,10 +127,10 @@ def _shows_classes(
     Where these are very many, they are not compared one by one: the view tells of which table it
     makes them, and every node of the table has a text if none is lost.
     """
-    if facts <= MOST_COMPARED or len(relation.parts) != 1 or not relation.parts[0].pairs:
+    if facts <= MOST_COMPARED or len(relation.parts) != 1 or not relation.parts[0].read.pairs:
         return False
     there = work.there.relation(predicate.name)
-    if not any(part.pairs for part in there.parts) or work.tables:
+    if not any(part.read.pairs for part in there.parts) or work.tables:
         return False
     made = view(predicate.sql_name, there, False, work.store.file.name).expression
     _, rows = _shown(work, predicate, facts)

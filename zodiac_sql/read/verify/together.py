@@ -38,7 +38,7 @@ def batches(items: Iterable[T], relation: Callable[[T], Relation]) -> Iterator[S
     groups: dict[tuple[Type, ...], list[T]] = {}
     for item in items:
         about = relation(item)
-        if about.rows > SMALL or any(part.pairs for part in about.parts):
+        if about.rows > SMALL or any(part.read.pairs for part in about.parts):
             yield [item]
             continue
         group = groups.setdefault(_types(about), [])

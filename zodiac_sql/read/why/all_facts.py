@@ -82,7 +82,7 @@ def tables_of(known: Known, hypernode: int, closed: Collection[str]) -> Tables:
     graph = known.graph[hypernode]
     for name in graph.derives:
         own = [part for part in known.sources.owners(name).get(hypernode, ()) if part.rows]
-        if len(own) == 1 and own[0].pairs is None and name not in closed:
+        if len(own) == 1 and own[0].read.pairs is None and name not in closed:
             parts[name] = own[0]
     rules = tuple(r for r in graph.rules if r.head.predicate in parts)
     preserved = Forms(graph, known.schema).preserved if parts else ()

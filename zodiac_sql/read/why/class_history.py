@@ -22,7 +22,7 @@ from zodiac_sql.language.syntax import Type
 from zodiac_sql.read.why.asked import Key
 from zodiac_sql.rewrite.closures.module import NODE
 from zodiac_sql.sql.class_pairs import Pairs
-from zodiac_sql.sql.relations import Part, Relation
+from zodiac_sql.sql.relations import Part, Reading, Relation
 
 _FOREVER = 2**62
 
@@ -121,8 +121,9 @@ class History:
         since, until = _columns("since", "until")
         query = exp.select(*_columns(*_CLASSES)).from_(temp_table(self._spans))
         name = f"after_{self.stem}"
+        reading = Reading(pairs=Pairs(unequal=self.unequal))
         self.store.run(create_temp_view(name, query.where(since <= now, until > now.copy())))
-        return Part("temp", name, 1, pairs=Pairs(unequal=self.unequal), covers=self.covers)
+        return Part("temp", name, 1, read=reading, covers=self.covers)
 
 
 @lru_cache(maxsize=100)

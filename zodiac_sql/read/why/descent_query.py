@@ -24,7 +24,7 @@ from zodiac_sql.read.why.asked import Key, Known, asked, given, one_nan, read
 from zodiac_sql.read.why.own_ints import with_own_ints
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan, Version, candidate_check
-from zodiac_sql.sql.relations import OUTSIDE, Part, Relation
+from zodiac_sql.sql.relations import OUTSIDE, Part, Reading, Relation
 from zodiac_sql.sql.select import Uses, compile_uses
 from zodiac_sql.sql.tagged import Layout, layout_of, typed
 
@@ -96,7 +96,7 @@ class _Ways:
         more = tuple((k.name, there[c.name]) for k, c in zip(keys, stored, strict=True))
         picked = self.layout.picked[predicate]
         picked = replace(picked, columns=(*picked.columns, *more))
-        part = Part("", _R, 1, ranked=True, picked=picked)
+        part = Part("", _R, 1, ranked=True, read=Reading(picked=picked))
         found = Relation((*keys, *columns), (part,), ranked=True)
 
         def relation(name: str, version: Version) -> Relation:

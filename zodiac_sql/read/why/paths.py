@@ -248,7 +248,7 @@ def _between(
     relation = known.sources.relation(predicate)
     kind = SQL_TYPES[relation.columns[0].type or Type.SYMBOL]
     query = partial(_edges_of, known, closure)
-    if part.pairs is not None and part.pairs.between is None:
+    if part.read.pairs is not None and part.read.pairs.between is None:
         make, given = partial(_in_class, query, part, kind), {"start": start}
     else:
         make, given = partial(_reaching, query, relation, kind), {"start": start, "end": end}
@@ -269,8 +269,8 @@ def _edges_of(known: Known, closure: ClosedPredicate) -> exp.Select:
 
 def _in_class(edges: Callable[[], exp.Select], part: Part, kind: str) -> exp.Select:
     """The edges in the class of the start."""
-    assert part.pairs is not None
-    node, class_ = (exp.column(name, table="c", quoted=True) for name in (NODE, part.pairs.by))
+    assert part.read.pairs is not None
+    node, class_ = (exp.column(name, table="c", quoted=True) for name in (NODE, part.read.pairs.by))
     start = exp.cast(parameter("start"), kind)
     its = exp.select(class_.copy()).from_(table(part).as_("c")).where(node.copy().eq(start))
     same = exp.and_(node.eq(exp.column("a", table="e")), class_.eq(its.subquery()))
