@@ -35,7 +35,7 @@ from zodiac_sql.program.expand import Expanded, expand
 from zodiac_sql.program.fact_types import settle_facts
 from zodiac_sql.program.lone_variables import Symbols
 from zodiac_sql.program.possible_facts import NO_FACTS, Explicit
-from zodiac_sql.program.rule_sets import Places
+from zodiac_sql.program.rule_sets import SetLabels
 from zodiac_sql.program.state import State, parsed_templates
 
 Names = Callable[[str], str]
@@ -51,7 +51,7 @@ class Edited:
 
     arrivals: Sequence[Arrival]
     dropped: Collection[str] = ()
-    places: Places = field(default_factory=Places)
+    places: SetLabels = field(default_factory=SetLabels)
     passed_over: Sequence[Rule] = ()
     """Rules that name columns of which nobody knows: they are refused, but derive something."""
 
@@ -80,7 +80,7 @@ class Planned:
     functions: Mapping[str, Function]
     """Registered functions that the rules use."""
     restructuring: Restructuring
-    places: Places
+    places: SetLabels
     """The places of rules in sets."""
     templates: tuple[Rule, ...] = ()
     """The rules with variables for predicates, of which some of `rules` are made."""

@@ -22,7 +22,7 @@ from sqlglot import exp
 from zodiac_sql.database.statements import create_temp, create_temp_view, drop, rename, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.partition.closure import MEMBERS, links
-from zodiac_sql.evaluate.partition.strong import Graph, graph_of, strong_components
+from zodiac_sql.evaluate.partition.strong import ArcLists, graph_of, strong_components
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.names import CHANGE_FACTS
 from zodiac_sql.rewrite.closures.module import FIRST, NODE, SECOND
@@ -218,7 +218,7 @@ ANTI JOIN "zodiac$view_between" AS s USING (first, second)
 class Components:
     """The strongly connected components of a graph, and its arcs."""
 
-    graph: Graph
+    graph: ArcLists
     component: array[int]
     """That of each node."""
     number: int
@@ -226,7 +226,7 @@ class Components:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MovedRows:
     """What becomes of the tables in the file: rows that leave and come."""
 
     left: Part | None
@@ -286,12 +286,12 @@ class Condensation:
         pairs = exp.select(exp.Count(this=exp.Star())).from_(temp_table(self.between))
         return (last, rows), (self.between, self.store.count(pairs))
 
-    def moved(self) -> Moved:
+    def moved(self) -> MovedRows:
         """What became of the tables, after a comparison."""
         self._takes_back()
         parts = [self._rows(text, name) for name, text in _MOVED.items()]
         self._gives_names()
-        return Moved(*parts)
+        return MovedRows(*parts)
 
     def _moved(self, text: str, name: str) -> Part | None:
         """The facts that are pairs of groups in a table."""

@@ -30,7 +30,7 @@ from zodiac_sql.evaluate.one_statement import pays
 from zodiac_sql.graph.handed_on import Positions
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.beside_recursion import beside_recursion
-from zodiac_sql.maintain.steps.cascade_found import Applied, Found, R, layout_for, table_for
+from zodiac_sql.maintain.steps.cascade_found import FoundRows, HeadPlans, R, layout_for, table_for
 from zodiac_sql.maintain.steps.cascade_texts import cascade_texts
 from zodiac_sql.maintain.steps.many_rounds import rules_make_texts
 from zodiac_sql.maintain.steps.ranks import numbered
@@ -86,7 +86,7 @@ def cascade_lost(
 
     Returns how many these are. If they are more than `most`, the search has ended before its end.
     """
-    found = Found(task, owns, layout_for(owns, with_ranks=True), supported)
+    found = FoundRows(task, owns, layout_for(owns, with_ranks=True), supported)
     applied = found.applied(undeleted=True)
 
     def query() -> exp.Query:
@@ -121,7 +121,7 @@ def cascade_new(
         return cascade_texts(task, owns, new, most)
     limited = Limited.begin(task.store)
     layout = layout_for(owns, with_ranks=False, counts_rounds=limited is not None)
-    found = Found(task, owns, layout)
+    found = FoundRows(task, owns, layout)
     applied = found.applied(undeleted=False)
     positions = _handed_on(task, owns) if applied and not limited else None
     begun = {name: part.rows for name, part in new.items() if part is not None}
@@ -176,7 +176,7 @@ def _new_rows(own: WorkingTable, part: Part) -> exp.Select:
 
 
 def _stored_heads(
-    one: Applied, supported: bool, tables: dict[str, exp.Query]
+    one: HeadPlans, supported: bool, tables: dict[str, exp.Query]
 ) -> Iterator[exp.Query]:
     """The stored facts among the heads of some plans. Adds `tables` that the queries read."""
     own, others = one.own, []
@@ -228,9 +228,9 @@ def _handed_on(task: Task, owns: WorkingTables) -> Positions | None:
 
 
 def _beside_known(
-    found: Found,
+    found: FoundRows,
     new: Mapping[str, Part | None],
-    applied: Sequence[Applied],
+    applied: Sequence[HeadPlans],
     positions: Positions,
 ) -> exp.Select:
     """Some new facts and all that follows from them, where the rules hand on an argument.
@@ -259,7 +259,9 @@ def _beside_known(
     return with_recursion(query, R, recursion)
 
 
-def _known_alike(found: Found, new: Mapping[str, Part | None], positions: Positions) -> exp.Query:
+def _known_alike(
+    found: FoundRows, new: Mapping[str, Part | None], positions: Positions
+) -> exp.Query:
     """The known facts whose argument that is handed on is that of some new fact."""
 
     def argument(own: WorkingTable, alias: str) -> exp.Column:

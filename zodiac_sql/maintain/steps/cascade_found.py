@@ -32,7 +32,7 @@ NOTHING: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class HeadPlans:
     """The plans for one head, in which the recursive atom reads what the statement has found."""
 
     own: WorkingTable
@@ -54,7 +54,7 @@ class Applied:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundRows:
     """The rows that a recursive statement finds: of one predicate as they are, of several tagged,
     and so if rounds are counted.
 
@@ -78,7 +78,7 @@ class Found:
         """Rows of a predicate, as the statement has them."""
         return self.layout.put(own.predicate, rows) if self.layout else rows
 
-    def applied(self, undeleted: bool) -> list[Applied]:
+    def applied(self, undeleted: bool) -> list[HeadPlans]:
         """The plans of all rules, by their heads."""
         inner = context_of(self.task, self.owns, undeleted)
 
@@ -91,7 +91,7 @@ class Found:
         plans = [plan for rule in self.task.hypernode.rules for plan in self._variants(rule)]
         plans = [plan for plan in plans if not is_empty(plan, context)]
         by_head = {p: [x for x in plans if x.rule.head.predicate == p] for p in self.owns}
-        return [Applied(self.owns[p], context, mine) for p, mine in by_head.items() if mine]
+        return [HeadPlans(self.owns[p], context, mine) for p, mine in by_head.items() if mine]
 
     def _variants(self, rule: Rule) -> tuple[Plan, ...]:
         return self.task.cache.get(

@@ -34,7 +34,7 @@ def _columns(*names: str) -> list[exp.Column]:
 
 
 @dataclass
-class Remembered(Closure):
+class ClosureHistory(Closure):
     """A relation that is closed, iteration by iteration, and remembers what it has been."""
 
     iteration: int = 0
@@ -66,9 +66,9 @@ def _history(closure: Closure) -> str:
     return f"history_{closure.stem}"
 
 
-def remembered(closure: Closure) -> Remembered:
+def remembered(closure: Closure) -> ClosureHistory:
     """A relation to which nothing was added but what is given."""
-    found = Remembered(
+    found = ClosureHistory(
         row=closure.row,
         columns=closure.columns,
         stem=closure.stem,
@@ -135,7 +135,7 @@ def _spans_of_nodes(spans: str, node: Type) -> str:
     return render(query.where(exp.column(NODE, quoted=True).isin(query=named)))
 
 
-def history_of(closure: Remembered) -> History:
+def history_of(closure: ClosureHistory) -> History:
     """What a relation has been, now that it is complete."""
     (since, node) = _columns("since", NODE)
     following = exp.Window(
