@@ -301,11 +301,11 @@ class KnowledgeBase(Questions):
         up to `queue` updates ahead. A bad update ends the stream (StreamError; earlier updates are
         in the file); with `skip_bad` it is passed over, and reported in the change's notes.
         """
-        from zodiac_sql.stream.loop import Options
+        from zodiac_sql.stream.loop import StreamOptions
         from zodiac_sql.stream.run import stream
 
         require_known(how, CHANGING)
-        options = Options(name, coalesce, queue, skip_bad)
+        options = StreamOptions(name, coalesce, queue, skip_bad)
         self._session.guard.check()
         begin = partial(self._updates.streaming, how)
         return stream(updates, begin, self.position, self._session.guard, options)

@@ -23,13 +23,6 @@ RANK = "$rank"
 it can be derived from. Ranks begin at FIRST; facts that are united with a table can have lower
 ones. Facts from outside the hypernode count as OUTSIDE (sql/relations.py)."""
 
-MARK = "zodiac$mark"
-"""Column of facts that are read while some are marked: whether the next update of a stream deletes
-the fact, or facts that it was derived from (paper 4)."""
-
-ENTERED = "zodiac$entered"
-"""Column of marked explicit facts: whether they entered with the update that marked them."""
-
 NUMBER = "zodiac$row"
 """Column that numbers rows while they are checked, before they become facts."""
 
@@ -49,8 +42,9 @@ whether a fact entered ("insert") or left ("delete")."""
 INSERTED = "_inserted"
 """The last of these as the file has it."""
 
-RESERVED = (RANK, MARK, ENTERED, NUMBER)
-"""Names that no column of a predicate can have, in whatever case."""
+RESERVED = (RANK, NUMBER, "zodiac$mark", "zodiac$entered")
+"""Names that no column of a predicate can have, in whatever case. (The last two are not used any
+more, but earlier versions refuse a file that has them.)"""
 
 CHANGE_FACTS = "zodiac$change_"
 """Prefix of the temporary tables from which a Change reads its facts."""

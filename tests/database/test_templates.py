@@ -7,7 +7,7 @@ from zodiac_sql.database.render import render
 from zodiac_sql.database.templates import filled, place_for
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Column, Type
-from zodiac_sql.sql.relations import Part, Relation
+from zodiac_sql.sql.relations import Part, Reading, Relation
 from zodiac_sql.storage import edit_tables, views
 
 NAMES = st.text("ab \"'$0;\\\n\u00e9", min_size=1, max_size=5)
@@ -20,8 +20,8 @@ PARTS = st.lists(
         st.sampled_from(["edb", "idb"]),
         NAMES,
         st.integers(0, 9),
-        minus=st.none() | NAMES,
         ranked=st.booleans(),
+        read=st.builds(Reading, minus=st.none() | NAMES),
     ),
     max_size=6,
 ).map(tuple)
@@ -32,7 +32,7 @@ def test_views(
     sql_name: str, database: str, columns: tuple[Column, ...], parts: tuple[Part, ...], again: bool
 ) -> None:
     text = views._creation(sql_name, Relation(columns, parts), again, database)
-    plain = all(part.minus is None for part in parts)
+    plain = all(part.read.minus is None for part in parts)
     largest_first = tuple(sorted(parts, key=lambda part: -part.rows)) if plain else parts
     tree = views.view(sql_name, Relation(columns, largest_first), again, database)
     assert text == render(tree)

@@ -34,7 +34,7 @@ from zodiac_sql.evaluate.partition.partition import (
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 from zodiac_sql.sql.class_pairs import Pairs, count_pairs, joined
-from zodiac_sql.sql.relations import Part, Relation, part_query
+from zodiac_sql.sql.relations import Part, Reading, Relation, part_query
 
 Edge = tuple[int, int]
 Link = tuple[int, int, bool]
@@ -275,7 +275,7 @@ def written(store: Store, closure: Closure, rows: int, first: bool) -> Part:
     assert repeated_nodes(store, "classes") == 0
     assert count_pairs(store, "classes", closure.row.unequal) == rows
     pairs = Pairs(unequal=closure.row.unequal)
-    return Part("idb", "classes", rows, pairs=pairs, covers=True)
+    return Part("idb", "classes", rows, read=Reading(pairs=pairs), covers=True)
 
 
 def random_links(rng: Random, size: int, count: int) -> list[Link]:

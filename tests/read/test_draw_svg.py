@@ -10,7 +10,7 @@ import pytest
 from support.drawings import SVG, groups, overlap, tree
 
 from zodiac_sql.read.drawing.draw import Drawing
-from zodiac_sql.read.drawing.layout import Box, Edge, Layout, layout
+from zodiac_sql.read.drawing.layout import Box, BoxLayout, Edge, layout
 from zodiac_sql.read.drawing.panel import COLOURS
 
 # SVG
@@ -71,7 +71,7 @@ def test_svg_needs_nothing_from_outside(figure_1: Drawing) -> None:
 # Layout
 
 
-def random_layout(seed: int) -> tuple[Layout, list[Edge], dict[int, int]]:
+def random_layout(seed: int) -> tuple[BoxLayout, list[Edge], dict[int, int]]:
     chance = random.Random(seed)
     count = chance.randrange(1, 60)
     strata = dict(enumerate(sorted(chance.randrange(3) for _ in range(count))))

@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from zodiac_sql import KnowledgeBase
-    from zodiac_sql.spark.together import Together
+    from zodiac_sql.spark.together import JoinedProgram
 
 OpenKb = Callable[..., "KnowledgeBase"]
 
 
-def together(text: str, columns: dict[str, tuple[Column, ...]]) -> Together:
+def together(text: str, columns: dict[str, tuple[Column, ...]]) -> JoinedProgram:
     from zodiac_sql.spark.device_facts import Input
     from zodiac_sql.spark.planning import plan_texts
-    from zodiac_sql.spark.together import Together
+    from zodiac_sql.spark.together import JoinedProgram
 
     planned = plan_texts([(text, "<rules>")], columns)
     inputs = tuple(Input(name, name, known) for name, known in columns.items())
-    return Together.of(planned, inputs, (), planned.derived, None)
+    return JoinedProgram.of(planned, inputs, (), planned.derived, None)
 
 
 def found(
-    program: Together, columns: dict[str, tuple[Column, ...]], devices: dict[str, Facts]
+    program: JoinedProgram, columns: dict[str, tuple[Column, ...]], devices: dict[str, Facts]
 ) -> dict[tuple[str, str], set[tuple[object, ...]]]:
     """The facts by device and predicate."""
     names = [f"zodiac$facts_{number}" for number in range(len(columns))]
@@ -148,7 +148,7 @@ def test_a_failing_device_does_not_hold_up_the_others(
 ) -> None:
     """Halves of a group that do not fail are evaluated together."""
     from zodiac_sql.spark import devices
-    from zodiac_sql.spark.answers import Answer
+    from zodiac_sql.spark.answers import AnswerColumns
 
     names = [f"t{n:03}" for n in range(100)]
     facts = pa.table({"turbine": names, "n": list(range(100))})
@@ -166,7 +166,7 @@ def test_a_failing_device_does_not_hold_up_the_others(
         one_by_one.append(key[0].as_py())
         return facts.slice(0, 0)
 
-    answer = Answer.of(spark, Column("turbine", Type.SYMBOL), [])
+    answer = AnswerColumns.of(spark, Column("turbine", Type.SYMBOL), [])
     work = devices.in_groups(Some(), alone, answer, "turbine", None)  # type: ignore[arg-type]
     list(work(iter(facts.to_batches())))
     assert "t070" in one_by_one and len(one_by_one) <= 8

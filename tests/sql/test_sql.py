@@ -8,7 +8,6 @@ After a change of sql.py, `python tests/sql/test_sql.py` writes the files anew: 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -31,7 +30,7 @@ from zodiac_sql.language.types import infer
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version, delta_variants, whole
-from zodiac_sql.sql.relations import Part, Relation
+from zodiac_sql.sql.relations import Part, Reading, Relation
 from zodiac_sql.sql.select import Compiled, compile_rule
 
 OpenKb = Callable[..., KnowledgeBase]
@@ -119,7 +118,7 @@ def context_of(rule: Rule, columns: dict[str, tuple[Column, ...]]) -> Context:
         if version is Version.DELTA:
             return Relation(columns[predicate], (Part("temp", f"delta_{table}", 10),))
         ranks = "old" if version is Version.OLD else None
-        return Relation(columns[predicate], (Part("temp", table, 100, ranks=ranks),))
+        return Relation(columns[predicate], (Part("temp", table, 100, read=Reading(ranks=ranks)),))
 
     ids = {text: number for number, text in enumerate(sorted(symbols_in([rule])), start=1)}
     types = {name: [c.type for c in given] for name, given in columns.items()}
@@ -166,11 +165,10 @@ GAINED = Part("temp", "plus_e", 10, enters=STORED.place)
     [
         ((STORED,), False),
         ((STORED, GAINED), False),
-        ((replace(STORED, minus="minus_e"), GAINED), False),
+        ((STORED.without("minus_e"), GAINED), False),
         ((STORED, OTHER), True),
         ((OTHER, GAINED), True),
         ((STORED, OTHER, GAINED), True),
-        ((replace(STORED, marks="all"), replace(GAINED, marks="entered")), True),
     ],
 )
 def test_what_enters_a_table_is_not_in_it(parts: tuple[Part, ...], repeats: bool) -> None:
@@ -180,52 +178,6 @@ def test_what_enters_a_table_is_not_in_it(parts: tuple[Part, ...], repeats: bool
     types = {name: [Type.INT] for name in "pe"}
     context = Context(lambda _, __: Relation((column,), parts), types, {}, {})
     assert compile_rule(whole(rule), [column], context).duplicates == repeats
-
-
-def test_marks_travel_in_the_query() -> None:
-    """A fact is marked if one that it is derived from is; marked facts are read again, as such."""
-    (rule,) = parse("q(X) :- p(X), r(X), BIND(X + 1 AS Y), Y > 3.").rules
-    columns = {name: (Column("s", Type.INT),) for name in "qpr"}
-    plain = context_of(rule, columns)
-
-    def relation(predicate: str, version: Version) -> Relation:
-        known = plain.relation(predicate, version)
-        parts = (*known.parts, Part("temp", "ahead_p", 5, marks="all"))
-        return replace(known, parts=parts, marked=True) if predicate == "p" else known
-
-    context = replace(plain, relation=relation)
-    query = compile_rule(whole(rule), columns["q"], context, marked=True).query
-    assert query.sql(dialect="duckdb", pretty=True) + "\n" == MARKED
-
-
-MARKED = """\
-SELECT
-  b3.v0 AS "s",
-  b3.m AS "zodiac$mark"
-FROM (
-  SELECT
-    "a1"."s" AS v0,
-    CAST((
-      "a1"."s" + CAST(1 AS BIGINT)
-    ) AS BIGINT) AS v1,
-    "a1"."zodiac$mark" AS m
-  FROM (
-    SELECT
-      "t"."s",
-      FALSE AS "zodiac$mark"
-    FROM "edb"."p" AS t
-    UNION ALL
-    SELECT
-      "t"."s",
-      TRUE AS "zodiac$mark"
-    FROM "temp"."main"."ahead_p" AS t
-  ) AS a1
-  JOIN "edb"."r" AS a2
-    ON "a2"."s" = "a1"."s"
-) AS b3
-WHERE
-  b3.v1 > CAST(3 AS BIGINT)
-"""
 
 
 # --- no text of a user becomes SQL ----------------------------------------------------------------

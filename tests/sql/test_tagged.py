@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from zodiac_sql.database.render import render
 from zodiac_sql.language.syntax import Column, Type
-from zodiac_sql.sql.relations import Part, Relation, relation_query
+from zodiac_sql.sql.relations import Part, Reading, Relation, relation_query
 from zodiac_sql.sql.tagged import layout_of, typed
 
 P = (Column("s", Type.SYMBOL), Column("o", Type.FLOAT))
@@ -26,7 +26,7 @@ def test_rows_go_in() -> None:
 
 
 def test_rows_come_out() -> None:
-    part = Part("temp", "all", 7, picked=LAYOUT.picked["p"])
+    part = Part("temp", "all", 7, read=Reading(picked=LAYOUT.picked["p"]))
     assert render(relation_query(Relation(P, (part,)))) == (
         'SELECT "t"."s", "t"."o" FROM (SELECT "INTEGER 0" AS "s", "DOUBLE 1" AS "o"'
         ' FROM "temp"."main"."all" WHERE "zodiac$tag" = 1) AS t'

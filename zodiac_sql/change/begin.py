@@ -123,21 +123,21 @@ def save_classes(
     """Copy the tables of classes that this change drops, because their old facts are still read."""
     for name in list(names):
         for owner, parts in old.derived.get(name, {}).items():
-            if owner in owners and any(part.pairs for part in parts):
+            if owner in owners and any(part.read.pairs for part in parts):
                 old.put(name, owner, tuple(_saved(store, part) for part in parts))
 
 
 def _saved(store: Store, part: Part) -> Part:
     """A copy of a table of classes; any other table itself."""
-    if part.pairs is None or part.schema == "temp":
+    if part.read.pairs is None or part.schema == "temp":
         return part
     copied = f"{CHANGE_FACTS}former_{part.table}"
     store.run(create_temp(copied, exp.select(exp.Star()).from_(table(part))))
-    if there := part.pairs.between:
+    if there := part.read.pairs.between:
         pairs = f"{CHANGE_FACTS}former_{there.table}"
         store.run(create_temp(pairs, exp.select(exp.Star()).from_(there.named("c"))))
-        kept = replace(part.pairs, between=Between("temp", pairs))
-        part = replace(part, pairs=kept)
+        kept = replace(part.read.pairs, between=Between("temp", pairs))
+        part = replace(part, read=replace(part.read, pairs=kept))
     return replace(part, schema="temp", table=copied)
 
 

@@ -7,7 +7,7 @@ fact that another table still holds, nothing changes for the hypernodes that rea
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -86,7 +86,7 @@ def _delta(extensions: ChangedExtensions, predicate: str, without: int | None) -
     end = whole(known.sql_name, without)
     if not have_same_types(new.columns, old.columns):
         return _compared(extensions.store, end, new, old)
-    if any(len(side.parts) == 1 and side.parts[0].pairs for side in (old, new)):
+    if any(len(side.parts) == 1 and side.parts[0].read.pairs for side in (old, new)):
         return _delta_of_pairs(extensions, predicate, without, new, old)
     if _names(new) != _names(old):
         return _compared(extensions.store, end, new, old)
@@ -215,6 +215,6 @@ def _with_others(
 
 def _with(parts: Parts, moved: Part) -> Parts:
     """The parts of a table with what entered it, or with what is left out of one of them."""
-    if not moved.minus and any(part.minus == moved.table for part in parts):
-        return tuple(replace(p, minus=None) if p.minus == moved.table else p for p in parts)
+    if not moved.read.minus and any(part.read.minus == moved.table for part in parts):
+        return tuple(p.without(None) if p.read.minus == moved.table else p for p in parts)
     return (*parts, moved)

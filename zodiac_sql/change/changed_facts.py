@@ -148,6 +148,6 @@ def tables_read(differences: Mapping[str, Difference]) -> frozenset[str]:
         for difference in differences.values()
         for part in (*difference.inserted.parts, *difference.deleted.parts)
     ]
-    beside = [p.minus for p in parts if p.minus]
-    beside += [p.pairs.between.table for p in parts if p.pairs and p.pairs.between]
+    beside = [p.read.minus for p in parts if p.read.minus]
+    beside += [p.read.pairs.between.table for p in parts if p.read.pairs and p.read.pairs.between]
     return frozenset([*(p.table for p in parts), *beside])

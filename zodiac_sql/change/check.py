@@ -9,7 +9,7 @@ from zodiac_sql.change.prepared import Prepared, prepared_after
 from zodiac_sql.change.request import explicit_predicates
 from zodiac_sql.errors import DataError, ProgramError
 from zodiac_sql.garbage import uncollected
-from zodiac_sql.program.build import Edited, Planned, plan_program
+from zodiac_sql.program.build import Edited, KnownFacts, Planned, plan_program
 from zodiac_sql.program.check import in_order
 from zodiac_sql.storage.known_symbols import symbols_of
 
@@ -37,16 +37,19 @@ def _planned(collected: Collected) -> Planned:
     problems += rules.put_in_columns(edits.provisional)
     collected.widen_for_texts()
     try:
+        explicit = KnownFacts(
+            explicit_predicates(before.state, request),
+            explicit_after(before, request, edits.provisional),
+            symbols_of(before.store),
+        )
         planned = plan_program(
             before.state,
             before=before.graph(),
             edits=Edited(rules.arrivals, rules.dropped, rules.places, rules.passed_over),
             provisional=edits.provisional,
-            explicit=explicit_predicates(before.state, request),
+            explicit=explicit,
             functions=before.functions,
             names=edits.names(),
-            after=explicit_after(before, request, edits.provisional),
-            symbols=symbols_of(before.store),
         )
     except ProgramError as error:
         if edits.widened and not (rules or problems):

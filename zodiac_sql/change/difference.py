@@ -131,7 +131,7 @@ def _moved(extensions: ChangedExtensions, predicate: str) -> Difference:
 
 def _lasting(part: Part) -> bool:
     kept = part.schema == "temp" and part.table.startswith(CHANGE_FACTS)
-    return kept and (part.minus or CHANGE_FACTS).startswith(CHANGE_FACTS)
+    return kept and (part.read.minus or CHANGE_FACTS).startswith(CHANGE_FACTS)
 
 
 def _is_discarded(extensions: ChangedExtensions, predicate: str, part: Part) -> bool:
@@ -145,7 +145,7 @@ def _is_discarded(extensions: ChangedExtensions, predicate: str, part: Part) -> 
 def _counts(store: Store, relations: Sequence[Relation]) -> list[int]:
     """How many facts some relations have. What a table tells by itself is not counted."""
     told = [
-        len(one.parts) == 1 and bool(one.parts[0].minus is None or one.parts[0].pairs)
+        len(one.parts) == 1 and bool(one.parts[0].read.minus is None or one.parts[0].read.pairs)
         for one in relations
     ]
     counted = iter(

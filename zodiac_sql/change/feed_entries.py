@@ -14,14 +14,14 @@ from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Relation, columns_of
 from zodiac_sql.storage.extensions import distinct_query
-from zodiac_sql.storage.feed import Moved
+from zodiac_sql.storage.feed import MovedFacts
 
 
-def moved_of(state: State, differences: Mapping[str, Difference]) -> list[Moved]:
+def moved_of(state: State, differences: Mapping[str, Difference]) -> list[MovedFacts]:
     """What left and entered extensions, of those that are in the feed in a state."""
     if not state.feed.since:
         return []
-    found: list[Moved] = []
+    found: list[MovedFacts] = []
     for name, difference in differences.items():
         if state.feed.has(name):
             if difference.deleted_count:
@@ -31,8 +31,10 @@ def moved_of(state: State, differences: Mapping[str, Difference]) -> list[Moved]
     return found
 
 
-def _of_relation(predicate: str, facts: Relation, inserted: bool) -> Moved:
-    return Moved(predicate, facts.columns, inserted, relation_key(facts), partial(_selected, facts))
+def _of_relation(predicate: str, facts: Relation, inserted: bool) -> MovedFacts:
+    return MovedFacts(
+        predicate, facts.columns, inserted, relation_key(facts), partial(_selected, facts)
+    )
 
 
 def _selected(facts: Relation) -> exp.Select:
@@ -43,10 +45,10 @@ def _selected(facts: Relation) -> exp.Select:
 
 def given_move(
     known: Predicate, rows: Sequence[tuple[object, ...]], inserted: bool, table: str
-) -> Moved:
+) -> MovedFacts:
     """The same for facts in memory, whose parameters are named after a table."""
     staged = staged_facts(known, rows, table)
-    return Moved(
+    return MovedFacts(
         known.name,
         known.columns,
         inserted,

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from zodiac_sql.change.choose_rewrites import copied_from_outside, types_of, with_all
 from zodiac_sql.change.fresh import past_columns
-from zodiac_sql.change.settings import Settings
-from zodiac_sql.change.workspace import Basis, MarkedFacts, Workspace
+from zodiac_sql.change.workspace import Basis, Workspace
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.graph.restructuring import Heritage
 from zodiac_sql.language.syntax import Type
-from zodiac_sql.maintain.contract import Marking, Task
+from zodiac_sql.maintain.contract import Task
+from zodiac_sql.maintain.papers.marking import NO_MARKS, Marking
 from zodiac_sql.names import given
 from zodiac_sql.program.build import Planned
 from zodiac_sql.rewrite.closures.transitive import Transitive
@@ -53,7 +53,6 @@ def make_task(work: Workspace, due: Due, inner: Inner) -> Task:
         ranked=work.outcomes.ranked.get(hypernode.id, False),
         heritage=heritage,
         modules=inner.rows,
-        marking=_marking(basis.settings, work.marked, due, inner),
         edges=_edges(basis.planned, new, hypernode, inner),
         most_rounds=basis.most_rounds,
     )
@@ -77,11 +76,12 @@ def _edges(planned: Planned, new: Sources, hypernode: Hypernode, inner: Inner) -
     return edges if edges == taken.edges else None
 
 
-def _marking(settings: Settings, marked: MarkedFacts, due: Due, inner: Inner) -> Marking:
+def marking_of(work: Workspace, due: Due, inner: Inner) -> Marking:
     """The marks that concern a hypernode. One that is rewritten has none."""
-    hypernode, implicit = due.hypernode, settings.strategy == "dred_marking"
+    hypernode, marked = due.hypernode, work.marked
     if due.heritage or inner.tables or inner.outside:
-        return Marking(implicit=implicit)
+        return NO_MARKS
+    implicit = work.basis.settings.strategy == "dred_marking"
     known = [(name, part) for name, part in marked.next.items()]
     if implicit:
         known += [(p, part) for (p, owner), part in marked.derived.items() if owner != hypernode.id]
@@ -89,11 +89,9 @@ def _marking(settings: Settings, marked: MarkedFacts, due: Due, inner: Inner) ->
     for name, part in known:
         if name in hypernode.reads:
             next_[name] = (*next_.get(name, ()), part)
-    if marked.before is None or hypernode.id in marked.before.unmarked:
-        return Marking(next_, {}, implicit)
-    found = marked.before.found.items()
+    found = marked.before.found.items() if marked.before else ()
     given = {name: part for (name, owner), part in found if owner == hypernode.id}
-    return Marking(next_, given, implicit, known=True)
+    return Marking(next_, given, implicit)
 
 
 def _types(basis: Basis, heritage: Heritage | None) -> Mapping[str, tuple[Type | None, ...]]:

@@ -1,6 +1,6 @@
 """What one update of a stream hands to the next, so that it has less to find (paper 4).
 
-maintain/marking.py explains what marks are.
+maintain/papers/marking.py explains what marks are.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ def marked_facts(
             basis.store,
             predicate=known,
             explicit=new.relation(name),
-            entered=net.inserts.get(name),
             staged=staged,
             name=f"{CHANGE_FACTS}ahead{turn}_{whole(known.sql_name)}",
             cache=basis.cache,
@@ -53,7 +52,7 @@ def marks_after(
     if not marked.next:
         return None
     looked_up = {name: (ahead[name][0], part) for name, part in marked.next.items()}
-    return Marks(state.generation, _turn(marks), looked_up, marked.derived, marked.unmarked)
+    return Marks(state.generation, _turn(marks), looked_up, marked.derived)
 
 
 def _turn(marks: Marks | None) -> int:

@@ -25,7 +25,7 @@ from zodiac_sql.change.choose_rewrites import (
     with_modules,
 )
 from zodiac_sql.change.fresh import fresh_hypernodes, is_impaired
-from zodiac_sql.change.make_task import Due, make_task
+from zodiac_sql.change.make_task import Due, make_task, marking_of
 from zodiac_sql.change.plan_sizes import PlannedSizes, plan_of
 from zodiac_sql.change.stats import HypernodeStats, considered
 from zodiac_sql.change.workspace import Basis, Workspace
@@ -133,7 +133,7 @@ def _evaluate(work: Workspace, due: Due, inner: Inner) -> ManyRounds | None:
     task = make_task(work, due, inner)
     task = replace(task, reconsiders=reconsiders(basis, new, hypernode, inner))
     with evaluating_all(basis.store, hypernode, old):
-        done, decision, expected = _maintained(due, task, basis.settings.strategy)
+        done, decision, expected = _maintained(work, due, inner, task)
         if isinstance(done, Anew):
             before, inner = inner, with_components(work, hypernode, True)
             due = replace(due, anew=inner.rows != before.rows)
@@ -183,11 +183,15 @@ def _stats(
 _NEW = Decision("recompute", "its rules, columns, modules or trees are new", ())
 
 
-def _maintained(due: Due, task: Task, strategy: str) -> tuple[Outcome, Decision, Moves | None]:
+def _maintained(
+    work: Workspace, due: Due, inner: Inner, task: Task
+) -> tuple[Outcome, Decision, Moves | None]:
     """The outcome of a task, which operator computed it, and why that one, and how many facts were
     expected to move.
     """
-    return (recompute(task), _NEW, None) if due.anew else maintain(task, strategy)
+    if due.anew:
+        return recompute(task), _NEW, None
+    return maintain(task, work.basis.settings.strategy, marking_of(work, due, inner))
 
 
 def _emptied(done: Maintained, former: Sequence[str]) -> Maintained:
@@ -211,10 +215,7 @@ def _take(work: Workspace, hypernode: Hypernode, inner: Inner, done: Maintained)
     outcomes.modules[hypernode.id] = inner.rows
     outcomes.trees[hypernode.id] = inner.trees
     outcomes.inner.update(inner.tables)
-    if done.marked is None:
-        marked.unmarked.add(hypernode.id)
-    for name, part in (done.marked or {}).items():
-        marked.derived[name, hypernode.id] = part
+    marked.derived.update({(name, hypernode.id): part for name, part in done.marked.items()})
     for name, edit in done.edits.items():
         if name in inner.tables:
             outcomes.inside[name, hypernode.id] = edit

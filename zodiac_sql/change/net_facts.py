@@ -28,7 +28,7 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.language.schema import Predicate, Staged
-from zodiac_sql.names import CHANGE_FACTS, ENTERED, EXPLICIT_SCHEMA, whole
+from zodiac_sql.names import CHANGE_FACTS, EXPLICIT_SCHEMA, whole
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Part, Relation, columns_of, table
 
@@ -85,42 +85,30 @@ def deleted_next(
     store: Store,
     predicate: Predicate,
     explicit: Relation,
-    entered: Part | None,
     staged: Staged,
     name: str,
     cache: StatementCache,
 ) -> Part | None:
-    """The facts that the next update deletes, as far as they are explicit after this one.
-
-    A column tells which of them have entered with this update.
-    """
+    """The facts that the next update deletes, as far as they are explicit after this one."""
 
     def query() -> exp.Query:
-        new = entered and entered.place
-        queries = [_entering(part, explicit, is_new=part.place == new) for part in explicit.parts]
+        there = columns_of(explicit, "t")
+        queries = [exp.select(*there).from_(table(part).as_("t")) for part in explicit.parts]
         columns = columns_of(explicit, "c")
-        any_new = exp.LogicalOr(this=exp.column(ENTERED, table="e", quoted=True))
-        rows = exp.select(*columns, any_new.as_(ENTERED, quoted=True))
+        rows = exp.select(*columns)
         rows = rows.from_(staged_query(predicate, [staged]).subquery("c", copy=False))
         rows = _present(rows, columns, union_all(queries).subquery(copy=False))
         for part in explicit.parts:
-            if part.minus:
-                rows = anti_join(rows, columns, temp_table(part.minus), "m")
-        return rows.group_by(*(c.copy() for c in columns), copy=False)
+            if part.read.minus:
+                rows = anti_join(rows, columns, temp_table(part.read.minus), "m")
+        return rows.distinct(copy=False)
 
     if not explicit.parts or staged.rows == 0:
         return None
     key = (relation_key(explicit), shape(predicate, [staged]))
     part_cache = cache.of(predicate.name)
     given = parameters_of([staged])
-    return make_part(store, part_cache, key, name, query, marks="all", parameters=given)
-
-
-def _entering(part: Part, explicit: Relation, is_new: bool) -> exp.Select:
-    """A table of explicit facts with a column that tells whether they entered with this update."""
-    columns = columns_of(explicit, "t")
-    new = exp.convert(is_new).as_(ENTERED, quoted=True)
-    return exp.select(*columns, new).from_(table(part).as_("t"))
+    return make_part(store, part_cache, key, name, query, parameters=given)
 
 
 def net_inserts(predicate: Predicate, staged: list[Staged], there: bool) -> exp.Select:

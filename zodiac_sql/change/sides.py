@@ -108,7 +108,7 @@ def _as_table(store: Store, relation: Relation, name: str) -> Part | None:
 def _without(parts: tuple[Part, ...], gone: Part | None, gained: Part | None) -> tuple[Part, ...]:
     """Tables without some facts and with others."""
     if gone is not None:
-        parts = tuple(replace(part, minus=gone.table) for part in parts)
+        parts = tuple(part.without(gone.table) for part in parts)
     if gone is not None or gained is not None:
         parts = tuple(replace(part, covers=False) for part in parts)
     return (*parts, gained) if gained else parts

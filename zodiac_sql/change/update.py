@@ -24,7 +24,7 @@ from zodiac_sql.language.templates import TRIPLE
 from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.program.doubts import absent
 from zodiac_sql.program.rule_edits import parsed_text, rule_text, source_of
-from zodiac_sql.program.rule_sets import MAIN, Into, Written, require_name
+from zodiac_sql.program.rule_sets import MAIN, Into, MadeRules, require_name
 from zodiac_sql.sql.relations import Part
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Update:
         refuse_early(self._collected)
 
     @exclusive
-    def replace_rules(self, rules: str | Path | Written, *, set: str) -> None:
+    def replace_rules(self, rules: str | Path | MadeRules, *, set: str) -> None:
         """Make the rules and facts of a text or a file those of a rule set.
 
         Only the difference is a change: what the set has already stays, up to the names of
@@ -103,16 +103,16 @@ class Update:
         Raises the errors of `add_rules`.
         """
         program, into = self._parsed(rules, set)
-        if isinstance(rules, Written):
+        if isinstance(rules, MadeRules):
             before = self._collected.before
             program = with_kept_blanks(before.store, before.state, program, set)
         self._collected.replace_set(program, into)
 
-    def _parsed(self, rules: str | Path | Written, name: str) -> tuple[Program, Into]:
+    def _parsed(self, rules: str | Path | MadeRules, name: str) -> tuple[Program, Into]:
         """A text or file, and the rule set that it is for."""
         require_name(name)
         report, edits = self._collected.report, self._collected.edits
-        if isinstance(rules, Written):
+        if isinstance(rules, MadeRules):
             report.remarks += rules.remarks
             return rules.program, Into(name, rules.source, rules.digest)
         text, source = rule_text(rules)

@@ -60,7 +60,7 @@ class Outcomes:
 
 @dataclass(frozen=True, slots=True)
 class MarkedFacts:
-    """What is marked of the facts of a change (maintain/marking.py)."""
+    """What is marked of the facts of a change (maintain/papers/marking.py)."""
 
     before: Marks | None = None
     """The marks that the previous update made for this one; None unless they still hold."""
@@ -68,8 +68,6 @@ class MarkedFacts:
     """The explicit facts that are marked because the next update deletes them, by predicate."""
     derived: dict[tuple[str, int], Part] = field(default_factory=dict)
     """Derived facts that this update has marked, by predicate and hypernode."""
-    unmarked: set[int] = field(default_factory=set)
-    """The hypernodes that this update has evaluated without marking."""
 
     def relations(self, schema: Schema) -> dict[str, Relation]:
         """The facts that are marked for the next update, by predicate."""

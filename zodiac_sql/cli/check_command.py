@@ -14,7 +14,7 @@ from zodiac_sql.cli.wording import in_shell
 
 if TYPE_CHECKING:
     from zodiac_sql.errors import Problem
-    from zodiac_sql.program.check_files import Checked
+    from zodiac_sql.program.check_files import CheckedFiles
 
 
 def check(
@@ -50,7 +50,7 @@ def check(
         raise typer.Exit(1)
 
 
-def _print(checked: Checked, strict: bool) -> None:
+def _print(checked: CheckedFiles, strict: bool) -> None:
     kind = "error" if strict else "note"
     for severity, problems in (("error", checked.errors), (kind, checked.doubts)):
         for problem in problems:
@@ -61,7 +61,7 @@ def _print(checked: Checked, strict: bool) -> None:
     print_text(f"{count} read")
 
 
-def _as_json(checked: Checked, strict: bool) -> dict[str, Any]:
+def _as_json(checked: CheckedFiles, strict: bool) -> dict[str, Any]:
     kind = "error" if strict else "note"
     found = [
         *(_place(problem, "error") for problem in checked.errors),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from zodiac_sql.cli.progress import Report
     from zodiac_sql.facts.load.options import TableOptions
     from zodiac_sql.knowledge_base import KnowledgeBase
-    from zodiac_sql.program.rule_sets import Written
+    from zodiac_sql.program.rule_sets import MadeRules
 
 MEMORY = ":memory:"
 
@@ -43,7 +43,7 @@ class Wanted:
     dropped: Sequence[Path | str] = ()
     dropped_set: str | None = None
     """The rule set that rules are dropped from: without rules, it goes as a whole."""
-    rules: Sequence[Path | str | Written] = ()
+    rules: Sequence[Path | str | MadeRules] = ()
     into: str = "main"
     """The rule set that rules are added to."""
     replace_set: bool = False
@@ -83,7 +83,7 @@ class Wanted:
 
 
 @dataclass(slots=True)
-class Changing:
+class OpenChange:
     """A database that is open for one change, and how far the change has come."""
 
     kb: KnowledgeBase
@@ -141,15 +141,15 @@ def _connect(db: str, **settings: Any) -> KnowledgeBase:
 
 
 @contextmanager
-def changing(db: str, settings: Mapping[str, Any] | None = None) -> Iterator[Changing]:
+def changing(db: str, settings: Mapping[str, Any] | None = None) -> Iterator[OpenChange]:
     """Open a database to change it. A file that is made here is removed if the change fails."""
     if db == MEMORY and settings is None:
         _refuse_memory()
     made = db != MEMORY and not os.path.lexists(db)
-    opened: Changing | None = None
+    opened: OpenChange | None = None
     try:
         with _connect(db, **(settings or {})) as kb:
-            opened = Changing(kb)
+            opened = OpenChange(kb)
             yield opened
     except BaseException as error:
         if made and opened and not opened.publishing:

@@ -135,7 +135,7 @@ def reported() -> Iterator[Report]:
     from rich.table import Column
     from rich.text import Text
 
-    class Left(ProgressColumn):
+    class Remaining(ProgressColumn):
         """How long the rest takes."""
 
         def render(self, task: Task) -> Text:
@@ -143,7 +143,7 @@ def reported() -> Iterator[Report]:
 
     one_line = Column(no_wrap=True, overflow="ellipsis")
     text = TextColumn("{task.description}", markup=False, table_column=one_line)
-    columns = (text, BarColumn(bar_width=16), TimeElapsedColumn(), Left())
+    columns = (text, BarColumn(bar_width=16), TimeElapsedColumn(), Remaining())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         report.shows_on(bar)
         yield report

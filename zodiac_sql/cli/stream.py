@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zodiac_sql.cli.databases import MEMORY, Changing, changing, require_files
+from zodiac_sql.cli.databases import MEMORY, OpenChange, changing, require_files
 from zodiac_sql.cli.endings import Interrupted, Refused, is_interruption
 from zodiac_sql.cli.output import print_notes, print_update, say
 from zodiac_sql.database.waiting import publishes
@@ -106,7 +106,7 @@ class Following:
             and_one = ", and the next as a whole, or not at all" if self.publishing else ""
             raise Interrupted(f"interrupted; {self.kept()}{and_one}") from None
 
-    def _apply(self, opened: Changing, source: str, options: Mapping[str, Any]) -> None:
+    def _apply(self, opened: OpenChange, source: str, options: Mapping[str, Any]) -> None:
         """Apply updates until the source ends, and report each change."""
 
         def see(statement: str, parameters: object) -> None:

@@ -10,7 +10,7 @@ import duckdb
 
 from zodiac_sql.database import forks
 from zodiac_sql.database.duckdb_errors import explaining
-from zodiac_sql.database.instance import Instance
+from zodiac_sql.database.instance import FileInstance
 from zodiac_sql.database.optimizers import Off, Optimizers
 from zodiac_sql.database.parsed import SHARED
 from zodiac_sql.database.settings import NOT_PLANNED, Settings
@@ -49,12 +49,12 @@ class Connection:
         self,
         connection: duckdb.DuckDBPyConnection,
         path: str,
-        instance: Instance | None = None,
+        instance: FileInstance | None = None,
         watch: Watch | None = None,
     ) -> None:
         self.duckdb = connection
         self.path = path
-        self.instance = instance or Instance()
+        self.instance = instance or FileInstance()
         forks.opened(connection, path)
         self.watch = watch or Watch()
         """What limits the call in progress, and can interrupt it."""
@@ -149,4 +149,4 @@ class Connection:
     def closed(self) -> None:
         """Note that DuckDB's connection is closed: this is not the instance of others any more."""
         forks.closed(self.duckdb)
-        self.instance = Instance(self.damaged)
+        self.instance = FileInstance(self.damaged)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True, weakref_slot=True, eq=False)
-class Instance:
+class FileInstance:
     """A database file as DuckDB has it open, once for all connections of this process.
 
     It is `damaged` if a COMMIT has failed, or after an error that makes DuckDB refuse everything.
@@ -36,7 +36,7 @@ class Instance:
     """Held by who sets the number."""
 
 
-_instances: WeakValueDictionary[str, Instance] = WeakValueDictionary()
+_instances: WeakValueDictionary[str, FileInstance] = WeakValueDictionary()
 """The instances of open files, by path."""
 
 _lock = Lock()
@@ -53,14 +53,14 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_unlock)
 
 
-def instance_of(path: str) -> Instance:
+def instance_of(path: str) -> FileInstance:
     """The instance that a file is opened in.
 
     Raises StoreError if it is damaged, or LockedError if the file is open under another name: by a
     hard link, DuckDB would open it a second time, with a log of its own, and lose changes.
     """
     if path == ":memory:":
-        return Instance()
+        return FileInstance()
     real = os.path.realpath(path)
     with _lock:
         for other in list(_instances):
@@ -69,7 +69,7 @@ def instance_of(path: str) -> Instance:
                     f"{path} is open in this process as {other}, which is the same file by a hard "
                     "link: open it by that name."
                 )
-        known = _instances.setdefault(real, Instance())
+        known = _instances.setdefault(real, FileInstance())
     if known.damaged:
         raise StoreError(
             f"writing {path} has failed: the change is in it as a whole, or not at all. It can be "

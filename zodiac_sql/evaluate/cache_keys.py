@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from zodiac_sql.language.syntax import atoms_of
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan
-from zodiac_sql.sql.relations import Relation
+from zodiac_sql.sql.relations import AS_IT_IS, Relation
 
 
 def plan_key(plan: Plan, context: Context) -> Hashable:
@@ -23,12 +23,9 @@ def relation_key(relation: Relation) -> Hashable:
     """The tables of a relation, whatever their sizes: all that the SQL that reads it depends on."""
     return (
         relation.ranked,
-        relation.marked,
         tuple(
-            (
-                part.schema, part.table, part.minus, part.ranks, part.ranked, part.pairs,
-                part.marks, part.picked, part.rank, part.enters,
-            )
-            for part in relation.parts
+            # Most are read as they are, and to hash that takes longer than all the rest.
+            (p.schema, p.table, p.ranked, p.read is not AS_IT_IS and p.read, p.enters)
+            for p in relation.parts
         ),
-    )  # fmt: skip
+    )

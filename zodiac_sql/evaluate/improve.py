@@ -26,7 +26,7 @@ from zodiac_sql.evaluate.improving import (
     endless,
     is_guarded,
 )
-from zodiac_sql.evaluate.run_plans import apply_plans
+from zodiac_sql.evaluate.run_plans import Target, apply_plans
 from zodiac_sql.evaluate.semi_naive import Fixpoint, table_name
 from zodiac_sql.evaluate.take_better import take_better
 from zodiac_sql.graph.hypergraph import Hypernode
@@ -126,17 +126,8 @@ def _find(loop: Loop, own: Improving, plans: Sequence[Plan], inside: Context) ->
         ]
         return unbeaten(heads, known, own.best, items, guarded=own.guarded)
 
-    return apply_plans(
-        loop.store,
-        loop.cache,
-        mine,
-        inside,
-        key=("better", relation_key(known)),
-        columns=own.columns,
-        table=_new(own),
-        shape=shape,
-        grows=True,
-    )
+    target = Target(_new(own), own.columns, ("better", relation_key(known)), shape, grows=True)
+    return apply_plans(loop.store, loop.cache, mine, inside, target)
 
 
 def _new(own: Improving) -> str:

@@ -37,7 +37,7 @@ from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version
 from zodiac_sql.sql.relations import (
     Part,
-    Picked,
+    Reading,
     Relation,
     columns_of,
     part_query,
@@ -116,7 +116,9 @@ def improve_at_once(loop: Loop, before: int) -> int:
 
 def _is_in_parts(_: str, relation: Relation) -> bool:
     """Whether what a scan reads is put together from tables, which would be done in each round."""
-    return len(relation.parts) > 1 or any(part.minus or part.pairs for part in relation.parts)
+    return len(relation.parts) > 1 or any(
+        part.read.minus or part.read.pairs for part in relation.parts
+    )
 
 
 def _tell(loop: Loop, found: _Found) -> None:
@@ -182,10 +184,10 @@ def _last(loop: Loop, own: Improving, found: Part, rank: int) -> Part | None:
 
 def _ranked(part: Part) -> Part:
     """A part of what a statement has found, with its ranks."""
-    picked = part.picked
+    picked = part.read.picked
     if picked:
         picked = replace(picked, columns=(*picked.columns, (RANK, RANK)))
-    return replace(part, ranked=True, picked=picked)
+    return replace(part, ranked=True, read=Reading(picked=picked))
 
 
 def _delta(own: Improving) -> Relation:
@@ -223,7 +225,7 @@ class _Statement:
         owns, layout = loop.owns.values(), None
         if len(owns) > 1 or any(len(own.columns) == 1 for own in owns):
             values = {own.predicate: value_of(own.shape, own.best, "t").name for own in owns}
-            columns = {own.predicate: typed(own.columns, False, texts) for own in owns}
+            columns = {own.predicate: typed(own.columns, spelled=texts) for own in owns}
             layout = layout_by_key(columns, values)
         spelling = Spelling.begin(loop.store, loop.hypernode.name) if texts else None
         return cls(loop, layout, spelling)
@@ -261,7 +263,7 @@ class _Statement:
 
     def part(self, name: str) -> Part:
         """What is found of a predicate."""
-        own, found = self.loop.owns[name], Part("temp", self.table, 1, picked=self._picked(name))
+        own, found = self.loop.owns[name], self._part(name, self.table)
         if self.spelling is None:
             return found
         table = f"found_{own.table}"
@@ -275,8 +277,8 @@ class _Statement:
             self.spelling.drop()
             self.loop.store.run(drop(self.table))
 
-    def _picked(self, name: str) -> Picked | None:
-        return self.layout.picked[name] if self.layout else None
+    def _part(self, name: str, table: str, schema: str = "temp") -> Part:
+        return self.layout.part(name, table, schema) if self.layout else Part(schema, table, 1)
 
     def _read(self, relation: Relation) -> Relation:
         """What is to be read in the place of a relation."""
@@ -351,7 +353,7 @@ class _Statement:
             if own is None:
                 return self._read(self.loop.context.relation(name, version))
             if version is Version.DELTA:
-                part = _ranked(Part("", _NAME, 1, picked=self._picked(name)))
+                part = _ranked(self._part(name, _NAME, ""))
                 return Relation(own.columns, (part,), ranked=True)
             return Relation(own.columns, tuple(one for part in parts for one in part(own)))
 
@@ -363,7 +365,7 @@ class _Statement:
 
     def _so_far(self, own: Improving) -> tuple[Part, ...]:
         """All that the statement has found."""
-        return (Part("recurring", _NAME, 1, picked=self._picked(own.predicate)),)
+        return (self._part(own.predicate, _NAME, "recurring"),)
 
 
 _PartsOf = Callable[[Improving], tuple[Part, ...]]

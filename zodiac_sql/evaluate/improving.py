@@ -57,7 +57,7 @@ class Improving:
         """What is left of the stored facts."""
         if self.stored is None:
             return None
-        return replace(self.stored, ranked=False, minus=self.gone_table if self.gone else None)
+        return replace(self.stored.without(self.gone_table if self.gone else None), ranked=False)
 
     @property
     def better(self) -> Part | None:

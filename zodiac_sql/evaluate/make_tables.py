@@ -14,7 +14,7 @@ from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
-from zodiac_sql.sql.relations import Part, PartMarks, Relation, relation_query
+from zodiac_sql.sql.relations import Part, Relation, relation_query
 
 
 def make_table(
@@ -46,12 +46,11 @@ def make_part(
     query: Callable[[], exp.Query],
     *,
     ranked: bool = False,
-    marks: PartMarks | None = None,
     parameters: Parameters = None,
 ) -> Part | None:
     """As `make_table`, but returns the facts of the table, or None if there are none."""
     rows = make_table(store, cache, key, name, query, parameters)
-    return Part("temp", name, rows, ranked=ranked, marks=marks) if rows else None
+    return Part("temp", name, rows, ranked=ranked) if rows else None
 
 
 def in_one_table(

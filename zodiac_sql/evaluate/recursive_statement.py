@@ -47,8 +47,8 @@ def with_tables(store: Store, hypernode: Hypernode, context: Context) -> Context
     def pays(name: str, relation: Relation) -> bool:
         if name in hypernode.derives or relation.rows > LARGEST_COPIED:
             return False
-        several = len(relation.parts) > 1 or any(part.minus for part in relation.parts)
-        return several and not any(part.pairs for part in relation.parts)
+        several = len(relation.parts) > 1 or any(part.read.minus for part in relation.parts)
+        return several and not any(part.read.pairs for part in relation.parts)
 
     return in_one_table(store, context, f"read_{hypernode.name}", pays)
 

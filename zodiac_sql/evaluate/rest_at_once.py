@@ -55,7 +55,7 @@ _FOUND = "zodiac$rest"
 _R = "r"
 
 
-class Known(Protocol):
+class LoopTable(Protocol):
     """What the loop knows of a predicate (semi_naive.py)."""
 
     @property
@@ -90,20 +90,20 @@ class Rest:
     rows: int
     tables: Sequence[str]
 
-    def of(self, known: Known) -> exp.Select:
+    def of(self, known: LoopTable) -> exp.Select:
         """The facts of a predicate, with their ranks."""
         relation = Relation(known.columns, (self.parts[known.predicate],), ranked=True)
         names = [*columns_of(relation, "c"), rank_of("c")]
         return exp.select(*names).from_(source(relation, "c"))
 
-    def fresh(self, known: Known) -> exp.Insert:
+    def fresh(self, known: LoopTable) -> exp.Insert:
         """The statement that adds those that the loop did not know, with their ranks."""
         columns = columns_of(known.seen, "c")
         return exp.insert(
             anti_join(self.of(known), columns, temp_table(known.table)), temp_table(known.table)
         )
 
-    def also(self, known: Known, table: str) -> exp.Insert:
+    def also(self, known: LoopTable, table: str) -> exp.Insert:
         """The statement that notes those that are known from outside, and derived as well."""
         columns = columns_of(known.seen, "c")
         outside = exp.select(*columns).from_(temp_table(known.table).as_("c"))
@@ -119,24 +119,21 @@ class Rest:
 
 def _found(store: Store, layout: Layout, rows: int) -> Rest:
     """What stands in the table with tags."""
-    parts = {}
-    for name, picked in layout.picked.items():
-        picked = replace(picked, columns=(*picked.columns, (RANK, RANK)))
-        parts[name] = Part("temp", _FOUND, 1, ranked=True, picked=picked)
+    parts = {name: layout.part(name, _FOUND, ranked=True) for name in layout.picked}
     return Rest(store, parts, rows, (_FOUND,))
 
 
 LONGER = 4
 """For rules with several recursive atoms, so many times as many rounds must have been."""
 
-RestAtOnce = Callable[[Store, Sequence[Plan], Mapping[str, Known], Context, int], Rest]
+RestAtOnce = Callable[[Store, Sequence[Plan], Mapping[str, LoopTable], Context, int], Rest]
 """One statement for all rounds that are left."""
 
 
 def way_of(
     store: Store,
     hypernode: Hypernode,
-    owns: Mapping[str, Known],
+    owns: Mapping[str, LoopTable],
     context: Context,
     rounds: int,
     plans: int,
@@ -162,19 +159,19 @@ def way_of(
 
 
 def rest_at_once(
-    store: Store, plans: Sequence[Plan], owns: Mapping[str, Known], context: Context, rank: int
+    store: Store, plans: Sequence[Plan], owns: Mapping[str, LoopTable], context: Context, rank: int
 ) -> Rest:
     """Find what follows from the deltas, by the plans of a round. Ranks come after `rank`."""
     limited = Limited.begin(store)
     layout = layout_of(
-        {p: typed(_shape(own).stored, False, context.spelled) for p, own in owns.items()},
+        {p: typed(_shape(own).stored, spelled=context.spelled) for p, own in owns.items()},
         counts_rounds=limited is not None,
     )
 
     def relation(name: str, version: Version) -> Relation:
         if name not in owns or version is not Version.DELTA:
             return context.relation(name, version)
-        return Relation(owns[name].columns, (Part("", _R, 1, picked=layout.picked[name]),))
+        return Relation(owns[name].columns, (layout.part(name, _R, ""),))
 
     inside = replace(context, relation=relation)
     seeds = [
@@ -212,7 +209,7 @@ def _rest_spelled(
     way: RestAtOnce,
     store: Store,
     plans: Sequence[Plan],
-    owns: Mapping[str, Known],
+    owns: Mapping[str, LoopTable],
     context: Context,
     rank: int,
 ) -> Rest:
@@ -230,7 +227,7 @@ def _rest_spelled(
     return Rest(store, parts, found.rows, [part.table for part in parts.values()])
 
 
-def _spelled(spelling: Spelling, own: Known) -> _Spelled:
+def _spelled(spelling: Spelling, own: LoopTable) -> _Spelled:
     known = spelling.of(Relation(own.columns, (Part("temp", own.table, own.rows),)))
     delta = spelling.of(_delta(own)).parts[0] if own.delta else None
     seen = spelling.of(own.seen)
@@ -238,11 +235,11 @@ def _spelled(spelling: Spelling, own: Known) -> _Spelled:
 
 
 def rest_by_key(
-    store: Store, plans: Sequence[Plan], owns: Mapping[str, Known], context: Context, rank: int
+    store: Store, plans: Sequence[Plan], owns: Mapping[str, LoopTable], context: Context, rank: int
 ) -> Rest:
     """The same for plans with several recursive atoms."""
     layout = layout_by_key(
-        {p: typed(_shape(own).stored, False, context.spelled) for p, own in owns.items()}
+        {p: typed(_shape(own).stored, spelled=context.spelled) for p, own in owns.items()}
     )
     seeds = []
     for p, own in owns.items():
@@ -277,7 +274,7 @@ def rest_by_key(
 
 
 def _reading(
-    context: Context, owns: Mapping[str, Known], layout: Layout, parts: Sequence[_PartOf]
+    context: Context, owns: Mapping[str, LoopTable], layout: Layout, parts: Sequence[_PartOf]
 ) -> Callable[[str, Version], Relation]:
     """What scans read: the last round; and beside it some parts of what is known. Two atoms read
     one part at a time: so what the loop knew is put into a hash table once, not in each round.
@@ -286,34 +283,32 @@ def _reading(
     def relation(name: str, version: Version) -> Relation:
         if name not in owns:
             return context.relation(name, version)
-        own, picked = owns[name], layout.picked[name]
+        own = owns[name]
         if version is Version.DELTA:
-            ranked = replace(picked, columns=(*picked.columns, (RANK, RANK)))
-            part = Part("", _R, 1, ranked=True, picked=ranked)
-            return Relation(own.columns, (part,), ranked=True)
+            return Relation(own.columns, (layout.part(name, _R, "", ranked=True),), ranked=True)
         return Relation(own.columns, tuple(part(layout, own) for part in parts))
 
     return relation
 
 
-def _recurring(layout: Layout, own: Known) -> Part:
+def _recurring(layout: Layout, own: LoopTable) -> Part:
     """All that the statement has found of a predicate."""
-    return Part("recurring", _R, 1, picked=layout.picked[own.predicate])
+    return layout.part(own.predicate, _R, "recurring")
 
 
-def _before(_: Layout, own: Known) -> Part:
+def _before(_: Layout, own: LoopTable) -> Part:
     """All that the loop knew of it."""
     return Part("temp", own.table, own.rows)
 
 
-_PartOf = Callable[[Layout, Known], Part]
+_PartOf = Callable[[Layout, LoopTable], Part]
 
 _KNOWN: tuple[_PartOf, ...] = (_before,)
 _FOUND_NOW: tuple[_PartOf, ...] = (_recurring,)
 
 
 def _step_by_key(
-    plan: Plan, owns: Mapping[str, Known], layout: Layout, around: Context
+    plan: Plan, owns: Mapping[str, LoopTable], layout: Layout, around: Context
 ) -> exp.Select:
     """What a plan finds that is not known, with the rank after the last round's."""
     own = owns[plan.rule.head.predicate]
@@ -326,7 +321,7 @@ def _step_by_key(
     return layout.put(own.predicate, rows).select(rank_of("t"), copy=False)
 
 
-def _step(plan: Plan, owns: Mapping[str, Known], layout: Layout, inside: Context) -> exp.Select:
+def _step(plan: Plan, owns: Mapping[str, LoopTable], layout: Layout, inside: Context) -> exp.Select:
     """What a plan finds that no rule has derived."""
     own = owns[plan.rule.head.predicate]
     heads = compile_rule(plan, own.columns, inside).query.subquery("c", copy=False)
@@ -335,9 +330,9 @@ def _step(plan: Plan, owns: Mapping[str, Known], layout: Layout, inside: Context
     return layout.put(own.predicate, anti_join(rows, columns, source(own.seen, "x")))
 
 
-def _delta(own: Known) -> Relation:
+def _delta(own: LoopTable) -> Relation:
     return Relation(own.columns, (own.delta,) if own.delta else ())
 
 
-def _shape(own: Known) -> Relation:
+def _shape(own: LoopTable) -> Relation:
     return Relation(own.columns, ())

@@ -30,7 +30,7 @@ from zodiac_sql.evaluate.early_projection import in_steps
 from zodiac_sql.evaluate.groups_in_shares import divisible, found_in_shares
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.language.types import mixes
-from zodiac_sql.names import MARK, RANK, is_node
+from zodiac_sql.names import RANK, is_node
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan
 from zodiac_sql.sql.product import Bits, Product, multiply, pays, product_of
@@ -39,6 +39,23 @@ from zodiac_sql.sql.select import Compiled, compile_rule
 
 Shape = Callable[[exp.Query | None], exp.Query]
 """Makes a query of the heads that plans find, repetitions included; they are None without plans."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The temporary table that is made of the heads that plans find, brought into shape.
+
+    `key` has what the statement depends on besides the table, the plans and what they read. If it
+    is `ranked`, the heads have ranks. If it `grows`, its rows are facts that the rules derive, and
+    count against the limits of the change (database/limits.py).
+    """
+
+    table: str
+    columns: Sequence[Column]
+    key: Hashable
+    shape: Shape
+    ranked: bool = False
+    grows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,43 +85,33 @@ def apply_plans(
     cache: StatementCache,
     plans: Sequence[Plan],
     context: Context,
+    target: Target,
     *,
-    key: Hashable,
-    columns: Sequence[Column],
-    table: str,
-    shape: Shape,
-    ranked: bool = False,
-    marked: bool = False,
-    grows: bool = False,
     parameters: Mapping[str, object] | None = None,
     product: tuple[Product, Bits] | None = None,
 ) -> int:
-    """Create temporary table `table` from the heads of plans, brought into shape. Returns its rows.
+    """Make a temporary table of the heads of plans. Returns its rows.
 
-    `key` has what the statement depends on besides the plans and the tables they read. Plans are
-    evaluated in steps (early_projection.py), as products (sql/product.py) or over a join tree
-    (sql/reducer.py) where that pays, but never if their heads have ranks or marks. A single plan
-    may be known to be a `product`. With `grows`, the rows are facts that the rules derive, and
-    count against the limits of the change (database/limits.py).
+    Plans are evaluated in steps (early_projection.py), as products (sql/product.py) or over a join
+    tree (sql/reducer.py) where that pays, but never if their heads have ranks. A single plan may be
+    known to be a `product`.
     """
     given = parameters or {}
     step_tables: Sequence[str] = ()
-    if not (product or ranked or marked):
-        make = partial(_make_step, store, cache, given)
-        steps = in_steps(store, cache, plans, context, given, table, make)
-        plans, context, step_tables = steps.plans, steps.context, steps.tables
-    target = _Target(table, columns, shape, ranked, marked)
     ways = _Ways({0: product}) if product else _Ways()
-    if not (product or ranked or marked):
+    if not (product or target.ranked):
+        make = partial(_make_step, store, cache, given)
+        steps = in_steps(store, cache, plans, context, given, target.table, make)
+        plans, context, step_tables = steps.plans, steps.context, steps.tables
         ways = _Ways(_products(store, cache, plans, context, given), _trees(cache, plans, context))
     structures = tuple((id(p), plan_key(p, context)) for p in plans)
-    whole_key: tuple[Hashable, ...] = (key, table, ranked, marked, structures, ways.key)
-    bounds = store.watch.bounds if grows else None
+    key: tuple[Hashable, ...] = (target.key, target.table, target.ranked, structures, ways.key)
+    bounds = store.watch.bounds if target.grows else None
     if bounds is not None and (most := store.watch.most_rows) is not None:
-        whole_key = (*whole_key, "limited")
-        target = replace(target, shape=partial(_limited, shape))
+        key = (*key, "limited")
+        target = replace(target, shape=partial(_limited, target.shape))
         given = {**given, "most": most + 1}
-    statement = cache.get(whole_key, partial(_statement, store, plans, context, target, ways))
+    statement = cache.get(key, partial(_statement, store, plans, context, target, ways))
     rows = _fill(store, statement, plans, context, target, given, bool(parameters))
     if bounds is not None:
         bounds.found([plan.rule.name for plan in plans], rows)
@@ -118,7 +125,7 @@ def _fill(
     statement: Statement,
     plans: Sequence[Plan],
     context: Context,
-    target: _Target,
+    target: Target,
     given: Mapping[str, object],
     is_round: bool,
 ) -> int:
@@ -128,7 +135,7 @@ def _fill(
     try:
         return store.count(statement.text, _used(given, statement.parameters))
     except OutOfMemoryError:
-        special = is_round or statement.made or target.ranked or target.marked
+        special = is_round or statement.made or target.ranked
         if special or not divisible([plan.rule for plan in plans]):
             raise
         return _in_shares(store, plans, context, target, given)
@@ -144,10 +151,8 @@ def _make_step(
     table: str,
 ) -> int:
     """Join the atoms of a plan, and put what is left of them into a table. Returns its rows."""
-    return apply_plans(
-        store, cache, [plan], context,
-        key="step", columns=columns, table=table, shape=distinct, parameters=given,
-    )  # fmt: skip
+    target = Target(table, columns, "step", distinct)
+    return apply_plans(store, cache, [plan], context, target, parameters=given)
 
 
 def _encode(store: Store, made: Made, given: Mapping[str, object]) -> None:
@@ -161,7 +166,7 @@ def _in_shares(
     store: Store,
     plans: Sequence[Plan],
     context: Context,
-    target: _Target,
+    target: Target,
     given: Mapping[str, object],
 ) -> int:
     """Make the table share by share. Returns its rows."""
@@ -177,17 +182,6 @@ def _limited(shape: Shape, heads: exp.Query | None) -> exp.Query:
         .from_(shape(heads).subquery("l", copy=False))
         .limit(parameter("most"))
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """The temporary table that a statement makes."""
-
-    table: str
-    columns: Sequence[Column]
-    shape: Shape
-    ranked: bool
-    marked: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,10 +253,10 @@ def _trees(
 
 
 def _statement(
-    store: Store, plans: Sequence[Plan], context: Context, target: _Target, ways: _Ways
+    store: Store, plans: Sequence[Plan], context: Context, target: Target, ways: _Ways
 ) -> Statement:
     """The statement that makes a table from what plans derive."""
-    columns, ranked, marked = target.columns, target.ranked, target.marked
+    columns, ranked = target.columns, target.ranked
 
     def compiled(place: int, as_text: Collection[str] = ()) -> Compiled:
         if place in ways.products:
@@ -270,9 +264,7 @@ def _statement(
         if place in ways.trees:
             tree, first_pass = ways.trees[place]
             return reduce(tree, columns, context, first_pass, as_text)
-        return compile_rule(
-            plans[place], columns, context, ranked=ranked, marked=marked, as_text=as_text
-        )
+        return compile_rule(plans[place], columns, context, ranked=ranked, as_text=as_text)
 
     found = [compiled(place) for place in range(len(plans))]
     texts = {text for one in found for text in one.texts}
@@ -286,7 +278,7 @@ def _statement(
             if one.texts
         ]
         made = Made(*_rendered(store, create_temp("raw", union_all(raw))), tuple(sorted(texts)))
-        names = [column.name for column in columns] + [RANK] * ranked + [MARK] * marked
+        names = [column.name for column in columns] + [RANK] * ranked
         encoded = exp.select(*(exp.column(name, quoted=True) for name in names))
         heads.append(encoded.from_(temp_table("found")))
     query = target.shape(union_all(heads) if heads else None)

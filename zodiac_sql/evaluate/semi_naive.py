@@ -31,7 +31,7 @@ from zodiac_sql.evaluate.partition.closure import Closure
 from zodiac_sql.evaluate.partition.condensation import Condensation
 from zodiac_sql.evaluate.partition.partition import count_since_change
 from zodiac_sql.evaluate.rest_at_once import RestAtOnce, way_of
-from zodiac_sql.evaluate.run_plans import apply_plans
+from zodiac_sql.evaluate.run_plans import Target, apply_plans
 from zodiac_sql.evaluate.stepping import Stepping, begin_stepping
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.schema import Schema
@@ -40,7 +40,15 @@ from zodiac_sql.names import RANK, external, stem, steps
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version, candidate_check, whole
-from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query, source
+from zodiac_sql.sql.relations import (
+    AS_IT_IS,
+    Part,
+    Reading,
+    Relation,
+    columns_of,
+    relation_query,
+    source,
+)
 
 LARGE = 500_000
 """Put heads into a table of their own, before known facts are taken out, only if so many are known
@@ -100,8 +108,9 @@ class _Own:
     def relation(self, version: Version) -> Relation:
         if version is Version.DELTA:
             return Relation(self.columns, (self.delta,) if self.delta else ())
-        ranks = "old" if version is Version.OLD else None
-        return Relation(self.columns, (Part("temp", self.table, self.rows, ranks=ranks),))
+        read = Reading(ranks="old") if version is Version.OLD else AS_IT_IS
+        part = Part("temp", self.table, self.rows, read=read)
+        return Relation(self.columns, (part,))
 
     @property
     def rows(self) -> int:
@@ -109,7 +118,7 @@ class _Own:
 
     @property
     def derived_part(self) -> Part:
-        return Part("temp", self.table, self.derived, ranks="derived", ranked=True)
+        return Part("temp", self.table, self.derived, True, Reading(ranks="derived"))
 
     @property
     def seen(self) -> Relation:
@@ -303,18 +312,15 @@ def _derive(
         return 0
     table = table or f"new_{own.table}"
     apart = own.rows >= LARGE and own.found.get(table, own.rows) * FEW <= own.rows
-    rows = apply_plans(
-        loop.store,
-        loop.cache,
-        mine,
-        loop.context,
-        key=("heads", fed) if apart else ("new", fed, relation_key(own.seen)),
-        columns=own.columns,
+    target = Target(
         table=_heads(own) if apart else table,
+        columns=own.columns,
+        key=("heads", fed) if apart else ("new", fed, relation_key(own.seen)),
         shape=lambda heads: _shaped(own, _with_fed(own, heads, fed), apart),
-        parameters={"i": delta_rank},
         grows=not apart,
     )
+    given = {"i": delta_rank}
+    rows = apply_plans(loop.store, loop.cache, mine, loop.context, target, parameters=given)
     if apart:
         text = loop.text(("apart", table, relation_key(own.seen)), partial(_unseen, own, table))
         rows = loop.store.count(text)
@@ -365,10 +371,8 @@ def _complete(
         context = replace(loop.context, relation=partial(_candidates, loop, candidates))
         plans = [loop.cache.get(("check", r.name), partial(candidate_check, r)) for r in mine]
         table = f"new_{own.table}"
-        found = apply_plans(
-            loop.store, loop.cache, plans, context,
-            key="complete", columns=own.columns, table=table, shape=distinct,
-        )  # fmt: skip
+        target = Target(table, own.columns, "complete", distinct)
+        found = apply_plans(loop.store, loop.cache, plans, context, target)
         loop.store.run(exp.insert(_without(own, table, _also(own)), temp_table(_also(own))))
         own.also += found
         loop.store.run(drop(left))

@@ -17,7 +17,7 @@ from zodiac_sql.database.statements import create_temp, drop, joining, temp_tabl
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.language.syntax import Column, Type
-from zodiac_sql.names import MARK, RANK
+from zodiac_sql.names import RANK
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation, relation_query
@@ -45,7 +45,6 @@ class Spelling:
             name = f"{self.stem}_{len(self.made)}"
             rows = self.store.count(create_temp(name, _decoded(relation)))
             part = Part("temp", name, rows, ranked=relation.ranked)
-            part = replace(part, marks="some") if relation.marked else part
             self.made[key] = replace(relation, parts=(part,))
         return self.made[key]
 
@@ -82,7 +81,7 @@ def symbols_of(columns: tuple[Column, ...]) -> list[str]:
 
 
 def _decoded(relation: Relation) -> exp.Select:
-    """The rows of a relation with their ranks and marks, symbols as text."""
+    """The rows of a relation with their ranks, symbols as text."""
     query = exp.select().from_(relation_query(relation).subquery("x", copy=False), copy=False)
     names = symbols_of(relation.stored)
     for place, column in enumerate(relation.stored):
@@ -93,6 +92,6 @@ def _decoded(relation: Relation) -> exp.Select:
             query = query.join(joining(temp_table(dictionary.KNOWN).as_(alias), ""), on=same)
             value = exp.column("text", table=alias)
         query = query.select(value.as_(column.name, quoted=True), copy=False)
-    for name in [RANK] * relation.ranked + [MARK] * relation.marked:
-        query = query.select(exp.column(name, table="x", quoted=True), copy=False)
+    if relation.ranked:
+        query = query.select(exp.column(RANK, table="x", quoted=True), copy=False)
     return query

@@ -23,7 +23,7 @@ from zodiac_sql.names import RANK, steps
 from zodiac_sql.rewrite.closures.shapes import transitive
 from zodiac_sql.rewrite.closures.steps import stepped, with_steps
 from zodiac_sql.sql.plan import Plan, Version, delta_plans, delta_variants
-from zodiac_sql.sql.relations import Part, Relation, columns_of
+from zodiac_sql.sql.relations import AS_IT_IS, Part, Reading, Relation, columns_of
 
 FEW_HEADS = 200_000
 """All facts are joined if that finds at most this many heads: a round costs as much."""
@@ -62,8 +62,9 @@ class Steps:
         if version is Version.DELTA:
             parts = (Part("temp", self.delta, self.last),) if self.last else ()
             return Relation(self.columns, parts)
-        ranks = "old" if version is Version.OLD else None
-        return Relation(self.columns, (Part("temp", self.table, self.rows, ranks=ranks),))
+        read = Reading(ranks="old") if version is Version.OLD else AS_IT_IS
+        part = Part("temp", self.table, self.rows, read=read)
+        return Relation(self.columns, (part,))
 
     def _query(self, table: str, rank: exp.Expr | None = None) -> exp.Select:
         """The facts in a table that relate two different values."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -32,6 +32,22 @@ from zodiac_sql.names import EXPLICIT_SCHEMA
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTable:
+    """A temporary table whose rows are to become facts, and which is not changed.
+
+    `named` tells whether its column names are meaningful. `untyped` are columns without values, and
+    so without a type, whatever DuckDB's type is. `place` tells people where a row is. All cells may
+    be known to be `good`.
+    """
+
+    table: str
+    named: bool
+    untyped: Collection[str] = ()
+    place: Place = "row {}".format
+    good: bool = False
 
 
 def stage_rows(
@@ -63,36 +79,26 @@ def stage_rows(
         source = store.temporary.fresh("rows")
         with scratch(store, source):
             store.run(create_temp(source, exp.select(exp.Star()).from_(temp_table(_OFFERED))))
-            return stage_table(
-                store, predicate, source, known, named=offered.named, untyped=offered.untyped,
-                gone=gone, widens=not gone,
-            )  # fmt: skip
+            rows_as_came = SourceTable(source, offered.named, offered.untyped)
+            return stage_table(store, predicate, rows_as_came, known, gone=gone, widens=not gone)
 
 
 def stage_table(
     store: Store,
     predicate: str,
-    source: str,
+    source: SourceTable,
     known: Predicate | None,
     *,
-    named: bool,
-    untyped: Collection[str] = (),
-    place: Place = "row {}".format,
     gone: bool = False,
-    whole: bool = False,
     widens: bool = False,
 ) -> Staged:
-    """Stage the rows of a temporary table, which is not changed.
-
-    `named` tells whether its column names are meaningful. `untyped` are columns without values, and
-    so without a type, whatever DuckDB's type is. `whole` tells that all cells are known to be good.
-    `widens` is as for `aligned`. Raises DataError.
-    """
-    columns = aligned(predicate, columns_of(store, source, untyped), known, named, widens)
-    if not whole:
-        check_cells(store, predicate, source, columns, place)
-    named = named and known is None
-    return _staged(store, predicate, columns, temp_table(source), named, gone)
+    """Stage the rows of a temporary table. `widens` is as for `aligned`. Raises DataError."""
+    columns = columns_of(store, source.table, source.untyped)
+    columns = aligned(predicate, columns, known, source.named, widens)
+    if not source.good:
+        check_cells(store, predicate, source.table, columns, source.place)
+    named = source.named and known is None
+    return _staged(store, predicate, columns, temp_table(source.table), named, gone)
 
 
 def _staged(

@@ -42,10 +42,11 @@ class Bodies(Expressions):
         self,
         source: Source,
         prefixes: Mapping[str, str],
+        *,
         plain: bool = False,
         former: bool = False,
     ) -> None:
-        super().__init__(source, prefixes, plain, former)
+        super().__init__(source, prefixes, plain=plain, former=former)
         self._over: tuple[tuple[Literal, ...], tuple[Variable, ...]] | None = None
         """What the aggregate that was just read is over: its body, and its groups."""
 

@@ -27,7 +27,7 @@ from zodiac_sql.language.escapes import unquoted, wrong_escape
 from zodiac_sql.language.places import Places
 from zodiac_sql.language.prefixed import WELL_KNOWN_PREFIXES
 from zodiac_sql.language.syntax import Call, Constant, Expression, Term, Type, Variable
-from zodiac_sql.language.values import Values
+from zodiac_sql.language.values import ClauseValues
 
 
 def _is_beyond_ascii(token: Token) -> bool:
@@ -51,6 +51,7 @@ class Expressions(Places):
         self,
         source: Source,
         prefixes: Mapping[str, str],
+        *,
         plain: bool = False,
         former: bool = False,
     ) -> None:
@@ -60,7 +61,7 @@ class Expressions(Places):
         self.edits = Edits(source.text)
         self.prefixes = {**WELL_KNOWN_PREFIXES, **prefixes}
         self.used_prefixes: dict[str, str] = {}
-        self.values = Values()
+        self.values = ClauseValues()
         self.anonymous = 0
         self.inexact: list[Problem] = []
         """What is to be said of constants of this clause that are not kept just as written."""
@@ -293,5 +294,5 @@ class Expressions(Places):
             told = f"a rule with alternatives stands for more than {MOST_PARTS} rules"
             self._problem(told, self._span(whole), hint)
         for number, body in enumerate(bodies or (), 1):
-            self.values, self.anonymous = Values(), 0
+            self.values, self.anonymous = ClauseValues(), 0
             yield (number if len(bodies or ()) > 1 else 0), body

@@ -54,11 +54,11 @@ def parse_what_can_be(
     source = Source(name, text)
     if half := half_a_character(source):
         return Program(), [half]
-    reader = Reader(source, prefixes or {}, own_triple, plain)
+    reader = Reader(source, prefixes or {}, own_triple=own_triple, plain=plain)
     try:
         reader.read(_parser().parse(text, start="start"), 0, 0)
     except UnexpectedInput:
-        reader = Reader(source, prefixes or {}, own_triple, plain)
+        reader = Reader(source, prefixes or {}, own_triple=own_triple, plain=plain)
         _read_clause_by_clause(reader, source)
     return reader.program(), reader.problems
 

@@ -28,7 +28,7 @@ from zodiac_sql.language.syntax import (
 )
 from zodiac_sql.language.syntax_errors import included_files
 from zodiac_sql.language.templates import TRIPLE, is_template, of_triple, with_atoms
-from zodiac_sql.language.values import Values
+from zodiac_sql.language.values import ClauseValues
 from zodiac_sql.names import VARIES
 
 
@@ -49,11 +49,12 @@ class Reader(Bodies):
         self,
         source: Source,
         prefixes: Mapping[str, str],
+        *,
         own_triple: bool = False,
         plain: bool = False,
         former: bool = False,
     ) -> None:
-        super().__init__(source, prefixes, plain, former)
+        super().__init__(source, prefixes, plain=plain, former=former)
         self.own_triple = own_triple
         self.declared_prefixes: dict[str, str] = {}
         self.rules: list[Rule] = []
@@ -79,7 +80,7 @@ class Reader(Bodies):
         for clause in tree.children:
             part = cast("Tree[Token]", cast("Tree[Token]", clause).children[0])
             self.used_prefixes, self.anonymous, self.inexact = {}, 0, []
-            self.values, facts = Values(), len(self.facts)
+            self.values, facts = ClauseValues(), len(self.facts)
             {"prefix": self._prefix, "declaration": self._declaration,
              "statement": self._statement,
              "constraint": self._constraint}[part.data](part)  # fmt: skip

@@ -38,7 +38,7 @@ Columns = dict[str, list[Type | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class TypeScope:
     """The types that a body's variables have, and what is wrong with them."""
 
     types: Mapping[str, Type | None]
@@ -156,11 +156,11 @@ def _grown(
 
 def body_types(
     body: tuple[Literal, ...], columns: Mapping[str, Sequence[Type | None]], functions: Functions
-) -> Scope:
+) -> TypeScope:
     """The types of a body's variables: float if a variable is an int here and a float there."""
     typing = _Typing(columns, functions)
     typing.body(body)
-    return Scope(typing.types, tuple(typing.problems))
+    return TypeScope(typing.types, tuple(typing.problems))
 
 
 def expression_type(

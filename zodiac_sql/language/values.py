@@ -16,7 +16,7 @@ from zodiac_sql.language.syntax import Call, Comparison, Variable
 
 
 @dataclass(slots=True)
-class Values:
+class ClauseValues:
     """The variables of a clause that stand for expressions, and the comparisons that say so."""
 
     _made: int = 0

@@ -6,9 +6,9 @@ and left each of them. It returns a `Maintained`: edits, or new tables, that mak
 tables the least fixpoint over the inputs as they are. It writes temporary tables only.
 
 If rules came or went, its tables are those of `heritage` (graph/restructuring.py): least fixpoints
-of the rules without the new ones, and with those that were lost. `losses` and `gains` account for
-that, so a strategy that asks them what may be lost and gained need not know of it. A hypernode that
-merges and may lose something is recomputed.
+of the rules without the new ones, and with those that were lost. maintain/steps/change_plans.py
+accounts for that, so an operator that asks it what may be lost and gained need not know of it. A
+hypernode that merges and may lose something is recomputed.
 
 What the driver (change/materialise.py) relies upon:
 
@@ -23,7 +23,7 @@ What the driver (change/materialise.py) relies upon:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 
 from zodiac_sql.cost.operator import Decision, Declined
@@ -39,26 +39,10 @@ from zodiac_sql.names import derived, stem
 from zodiac_sql.rewrite.forms import Forms
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 from zodiac_sql.sql.context import Context
-from zodiac_sql.sql.plan import Plan, Version, gained_variants, lost_variants, whole
+from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation
 from zodiac_sql.storage.edits import Delta, Edit
 from zodiac_sql.storage.sources import Sources
-
-
-@dataclass(frozen=True, slots=True)
-class Marking:
-    """What is known of the update after this one, and what the one before knew (marking.py).
-
-    `next` are input facts that are marked for the next update, `given` own facts that were marked
-    for this one, each by predicate. With `implicit`, marks also pass through derived facts. `known`
-    says that this update deletes just what was marked for it, and this hypernode took part in
-    marking.
-    """
-
-    next: Mapping[str, tuple[Part, ...]] = field(default_factory=dict)
-    given: Mapping[str, Part] = field(default_factory=dict)
-    implicit: bool = False
-    known: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +75,6 @@ class Task:
     closures: Mapping[str, Closure] = field(default_factory=dict)
     """The relations that are kept as partitions, while they are maintained
     (maintain/steps/partitions.py)."""
-    marking: Marking = field(default_factory=Marking)
     edges: str | None = None
     """The relation whose closure the hypernode is, if its one rule prolongs paths along it at one
     end, and what is known of its predicate from outside is this relation, before and after."""
@@ -150,20 +133,6 @@ class Task:
         own = self.hypernode.id if name in self.hypernode.derives else None
         return self.after.relation(name, without=own)
 
-    def marked_inputs(self, name: str, version: Version) -> Relation:
-        """What a scan of an input reads while facts are derived: with marks, if there are any."""
-        relation, marked = self.inputs(name, version), self.marking.next.get(name)
-        if not marked or version not in (Version.ALL, Version.OLD, Version.INSERTED):
-            return relation
-        if version is Version.INSERTED:
-            if relation.parts and all(part.marks == "some" for part in relation.parts):
-                return replace(relation, marked=True)
-            if name in self.before.derived or name in self.after.derived:
-                return relation  # nobody knows which facts that entered it are marked
-            marked = tuple(replace(part, marks="entered") for part in marked)
-        # A marked fact is read twice, once with its mark.
-        return Relation(relation.columns, (*relation.parts, *marked), relation.ranked, True)
-
     def context(self, relation: Callable[[str, Version], Relation]) -> Context:
         return Context(relation, self.types, self.functions, self.ids)
 
@@ -178,47 +147,13 @@ class Task:
         """Whether the hypernode takes over tables of several."""
         return self.heritage is not None and len(self.heritage.origins) > 1
 
-    def losses(self) -> list[Plan]:
-        """Plans for the heads that may lose a derivation."""
-        plans = [plan for rule in self._lasting() for plan in self.lost(rule)]
-        if self.heritage:
-            plans += [self.whole(rule, Version.BEFORE) for rule in self.heritage.lost]
-        return plans
-
-    def gains(self) -> list[Plan]:
-        """Plans for the heads that may gain a derivation."""
-        plans = [plan for rule in self._lasting() for plan in self.gained(rule)]
-        if self.heritage:
-            plans += [self.whole(rule, Version.ALL) for rule in self.heritage.new]
-        return plans
-
-    def lost(self, rule: Rule) -> tuple[Plan, ...]:
-        """Plans for the heads that may lose a derivation by the rule."""
-        return self._variants("lost", rule, lost_variants)
-
-    def gained(self, rule: Rule) -> tuple[Plan, ...]:
-        """Plans for the heads that may gain a derivation by the rule."""
-        return self._variants("gained", rule, gained_variants)
-
-    def _lasting(self) -> Iterable[Rule]:
+    @property
+    def lasting(self) -> tuple[Rule, ...]:
         """The rules that have filled the tables and are still there."""
-        new = {rule.name for rule in self.heritage.new} if self.heritage else set()
-        return (rule for rule in self.hypernode.rules if rule.name not in new)
-
-    def whole(self, rule: Rule, version: Version) -> Plan:
-        """The plan of a rule over all that is known, or was known before the change."""
-        return self.cache.get(("whole", rule, version), lambda: whole(rule, version))
-
-    def _variants(
-        self,
-        kind: Hashable,
-        rule: Rule,
-        make: Callable[[Rule, frozenset[str], frozenset[str]], tuple[Plan, ...]],
-    ) -> tuple[Plan, ...]:
-        inserted, deleted = self.changed()
-        return self.cache.get(
-            (kind, rule.name, inserted, deleted), lambda: make(rule, inserted, deleted)
-        )
+        if self.heritage is None:
+            return self.hypernode.rules
+        new = {rule.name for rule in self.heritage.new}
+        return tuple(rule for rule in self.hypernode.rules if rule.name not in new)
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,9 +209,9 @@ class Maintained:
     """How: the strategy, or for a recomputation how the fixpoint was reached."""
     ranked: bool
     """Whether the tables have reliable ranks."""
-    marked: Mapping[str, Part] | None = None
-    """Facts of the hypernode that are marked for the next update; None if it took no part in
-    marking."""
+    marked: Mapping[str, Part] = field(default_factory=dict)
+    """Facts of the hypernode that are marked for the next update of a stream
+    (maintain/papers/marking.py)."""
     evaluation: Decision | None = None
     """How it was evaluated, if that was done from scratch."""
 

@@ -9,7 +9,7 @@ To add an operator: a file in maintain/operators/, and its row here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from zodiac_sql.cost.operator import Decision, run_cheapest
@@ -26,8 +26,9 @@ from zodiac_sql.maintain.operators.products import PRODUCTS
 from zodiac_sql.maintain.operators.recompute import RECOMPUTE
 from zodiac_sql.maintain.operators.sets import SETS
 from zodiac_sql.maintain.operators.support import SUPPORT
-from zodiac_sql.maintain.papers.bf import BF
-from zodiac_sql.maintain.papers.dred import DRED
+from zodiac_sql.maintain.papers.bf import bf_with
+from zodiac_sql.maintain.papers.dred import dred_with
+from zodiac_sql.maintain.papers.marking import NO_MARKS, Marking, candidates_with
 from zodiac_sql.maintain.weighed import Maintains, Moves, Weighed
 
 Operators = tuple[Maintains, ...]
@@ -50,12 +51,16 @@ _NOT_CHOSEN: Operators = (BEST, COMPONENTS, partitions.AS_CHOSEN, CANDIDATES, re
 
 CHOSEN: dict[str, Operators] = {
     "recompute": (recompute.AS_CHOSEN,),
-    "dred": (DRED, *_NOT_CHOSEN),
-    "bf": (BF, *_NOT_CHOSEN),
+    "dred": (dred_with(NO_MARKS), *_NOT_CHOSEN),
+    "bf": (bf_with(NO_MARKS), *_NOT_CHOSEN),
     "support": (support.AS_CHOSEN, *_NOT_CHOSEN),
-    "bf_marking": (BF, *_NOT_CHOSEN),
-    "dred_marking": (DRED, *_NOT_CHOSEN),
 }
+
+MARKING: dict[str, Callable[[Marking], Operators]] = {
+    "bf_marking": lambda marks: (bf_with(marks), candidates_with(marks), *_NOT_CHOSEN),
+    "dred_marking": lambda marks: (dred_with(marks), candidates_with(marks), *_NOT_CHOSEN),
+}
+"""Those that look one update ahead in a stream (papers/marking.py), by what is marked."""
 
 FORCED: Iterable[str] = ()
 """The names of operators that tests let run before all others, where they match."""
@@ -64,18 +69,19 @@ LOOKUPS = ("auto", "lookups")
 """Those by which changes of few facts may be looked up (change/operators/look_ups.py): when that
 has been earned, or at once. What is not looked up follows by the cheapest operator."""
 
-STRATEGIES = (*LOOKUPS, *CHOSEN)
+STRATEGIES = (*LOOKUPS, *CHOSEN, *MARKING)
 """The names of all strategies."""
 
-MARKING = ("bf_marking", "dred_marking")
-"""Those that look one update ahead in a stream (papers/marking.py)."""
 
-
-def maintain(task: Task, strategy: str) -> tuple[Outcome, Decision, Moves | None]:
+def maintain(
+    task: Task, strategy: str, marking: Marking = NO_MARKS
+) -> tuple[Outcome, Decision, Moves | None]:
     """Maintain a hypernode: what came of it, which operator did it, and why, and how many facts
     were expected to move.
     """
     operators = CHOSEN.get(strategy, OPERATORS)
+    if strategy in MARKING:
+        operators = MARKING[strategy](marking)
     if strategy != "recompute":
         operators = (nodes(partial(_maintained, strategy=strategy)), *operators)
     weighed = Weighed(task)

@@ -27,6 +27,7 @@ from zodiac_sql.cost.once import Once
 from zodiac_sql.cost.operator import Operator
 from zodiac_sql.language.syntax import Aggregate, Rule
 from zodiac_sql.maintain.contract import Outcome, Task
+from zodiac_sql.maintain.steps.change_plans import losses
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Version, whole
 from zodiac_sql.sql.relations import Relation
@@ -167,7 +168,7 @@ class Weighed(Once):
             return False
         if not hypernode.recursive and len(hypernode.rules) > 1:
             return False
-        return not (task.merges and task.losses())
+        return not (task.merges and losses(task))
 
     @cached_property
     def joins(self) -> int:
@@ -206,7 +207,7 @@ class Weighed(Once):
     def why_not_otherwise(self) -> str:
         """Says what only starting over can do, if it is that."""
         task = self.task
-        if task.merges and (task.hypernode.bests or task.losses()):
+        if task.merges and (task.hypernode.bests or losses(task)):
             return "merged, and may lose facts in the same change"
         if self.is_plain and task.hypernode.recursive and not task.ranked:
             return "its tables have no ranks that may be relied upon"

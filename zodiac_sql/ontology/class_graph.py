@@ -17,7 +17,7 @@ from zodiac_sql.ontology.triples import Node, Triple, is_blank
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class SubclassEdge:
     """`sub` is below `sup`, by a rule of the W3C.
 
     If `implied`, whatever makes something a member of the expression `sub` makes it a member of
@@ -49,18 +49,18 @@ class ClassGraph:
     def __init__(self, graph: Graph, wider: Iterable[tuple[Node, Node, str]]) -> None:
         self.graph = graph
         self.ends: dict[Node, End] = {}
-        self._out: dict[Node, dict[Edge, None]] = defaultdict(dict)
-        self._in: dict[Node, dict[Edge, None]] = defaultdict(dict)
+        self._out: dict[Node, dict[SubclassEdge, None]] = defaultdict(dict)
+        self._in: dict[Node, dict[SubclassEdge, None]] = defaultdict(dict)
         for edge in [*self._axioms(), *self._structure(), *self._ends()]:
             self._add(edge)
         for sub, sup, w3c in wider:
-            self._add(Edge(sub, sup, w3c, implied=True))
+            self._add(SubclassEdge(sub, sup, w3c, implied=True))
 
-    def out_of(self, node: Node) -> Iterable[Edge]:
+    def out_of(self, node: Node) -> Iterable[SubclassEdge]:
         """The edges to classes above."""
         return self._out.get(node, ())
 
-    def into(self, node: Node) -> Iterable[Edge]:
+    def into(self, node: Node) -> Iterable[SubclassEdge]:
         """The edges from classes below."""
         return self._in.get(node, ())
 
@@ -77,34 +77,34 @@ class ClassGraph:
         """Whether a class has a name."""
         return not is_blank(node) and node not in self.ends
 
-    def _add(self, edge: Edge) -> None:
+    def _add(self, edge: SubclassEdge) -> None:
         if edge.sub != edge.sup and edge.sup != v.THING and edge.sub != v.NOTHING:
             self._out[edge.sub][edge] = None
             self._in[edge.sup][edge] = None
 
-    def _axioms(self) -> Iterator[Edge]:
+    def _axioms(self) -> Iterator[SubclassEdge]:
         for triple in self.graph.uses(f"{v.RDFS}subClassOf"):
             if isinstance(triple.object, str):
-                yield Edge(triple.subject, triple.object, "cax-sco", triple)
+                yield SubclassEdge(triple.subject, triple.object, "cax-sco", triple)
         for triple in self.graph.uses(f"{v.OWL}equivalentClass"):
             if isinstance(triple.object, str):
                 labels = ("eq-rep-o",) * 2 if triple.written else ("cax-eqc1", "cax-eqc2")
-                yield Edge(triple.subject, triple.object, labels[0], triple)
-                yield Edge(triple.object, triple.subject, labels[1], triple)
+                yield SubclassEdge(triple.subject, triple.object, labels[0], triple)
+                yield SubclassEdge(triple.object, triple.subject, labels[1], triple)
 
-    def _structure(self) -> Iterator[Edge]:
+    def _structure(self) -> Iterator[SubclassEdge]:
         for triple in self.graph.uses(f"{v.OWL}intersectionOf"):
             for member in self.graph.items(triple.object):
                 if isinstance(member, str):
                     axiom = None if is_blank(triple.subject) else triple
-                    yield Edge(triple.subject, member, "cls-int2", axiom, implied=True)
+                    yield SubclassEdge(triple.subject, member, "cls-int2", axiom, implied=True)
         for triple in self.graph.uses(f"{v.OWL}unionOf"):
             for member in self.graph.items(triple.object):
                 if isinstance(member, str):
                     axiom = None if is_blank(triple.subject) else triple
-                    yield Edge(member, triple.subject, "cls-uni", axiom)
+                    yield SubclassEdge(member, triple.subject, "cls-uni", axiom)
 
-    def _ends(self) -> Iterator[Edge]:
+    def _ends(self) -> Iterator[SubclassEdge]:
         for name, w3c in (("domain", "prp-dom"), ("range", "prp-rng")):
             for triple in self.graph.uses(f"{v.RDFS}{name}"):
                 property_ = self.graph.property(triple.subject)
@@ -118,7 +118,7 @@ class ClassGraph:
                         continue
                 end = f"_:{'range' if property_.inverse else 'domain'} of {property_.iri}"
                 self.ends[end] = End(property_)
-                yield Edge(end, triple.object, w3c, triple)
+                yield SubclassEdge(end, triple.object, w3c, triple)
 
 
 _MAKES = frozenset(

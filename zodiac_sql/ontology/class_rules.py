@@ -14,7 +14,7 @@ from itertools import combinations, product
 from zodiac_sql.language.syntax import Atom, Comparison, Variable
 from zodiac_sql.names import INCONSISTENT
 from zodiac_sql.ontology import vocabulary as v
-from zodiac_sql.ontology.expressions import Effect, Expressions, Way
+from zodiac_sql.ontology.expressions import ClassExpressions, Effect, Membership
 from zodiac_sql.ontology.limits import LITERALS, LeftOut
 from zodiac_sql.ontology.rules import Collector, inconsistent, new_variables
 from zodiac_sql.ontology.triples import Node, Triple, is_blank
@@ -27,7 +27,9 @@ _X = Variable("x")
 class ClassRules:
     """Makes the rules of an ontology's classes."""
 
-    def __init__(self, expressions: Expressions, collector: Collector, wording: Wording) -> None:
+    def __init__(
+        self, expressions: ClassExpressions, collector: Collector, wording: Wording
+    ) -> None:
         self._expressions, self._collector, self._wording = expressions, collector, wording
         self._classes, self._graph = expressions.classes, expressions.graph
         self._limits = LeftOut(expressions)
@@ -108,9 +110,9 @@ class ClassRules:
         for way in expressions.definitions(node, _X, new):
             self._rule(way, Effect(atom))
         for effect in expressions.beyond(node, _X, new):
-            self._rule(Way((atom,)), effect)
+            self._rule(Membership((atom,)), effect)
 
-    def _rule(self, way: Way, effect: Effect) -> None:
+    def _rule(self, way: Membership, effect: Effect) -> None:
         axioms = tuple(dict.fromkeys((*way.axioms, *effect.axioms)))
         head = effect.head
         if head.predicate == INCONSISTENT:
@@ -130,7 +132,7 @@ class ClassRules:
             if is_blank(triple.object) or triple.object == v.NOTHING:
                 member = Comparison(_X, "=", constant(triple.subject))
                 for effect in self._expressions.effects(triple.object, _X, new_variables()):
-                    self._rule(Way((member,), axioms=(triple,)), effect)
+                    self._rule(Membership((member,), axioms=(triple,)), effect)
                 self._limit(triple, self._limits.above(triple.object))
 
     # What cannot be

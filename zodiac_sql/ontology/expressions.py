@@ -14,7 +14,7 @@ from itertools import product
 from zodiac_sql.language.syntax import Atom, Comparison, Term, Variable
 from zodiac_sql.names import EXPRESSION
 from zodiac_sql.ontology import vocabulary as v
-from zodiac_sql.ontology.class_graph import ClassGraph, Edge
+from zodiac_sql.ontology.class_graph import ClassGraph, SubclassEdge
 from zodiac_sql.ontology.graph import Property
 from zodiac_sql.ontology.rules import Names, Parts, inconsistent
 from zodiac_sql.ontology.triples import Literal, Node, Object, Triple, is_blank
@@ -23,7 +23,7 @@ from zodiac_sql.ontology.writing import constant, predicate, why_no_constant
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Membership:
     """One way to be a member of a class: a body, and the W3C's rules behind it."""
 
     body: Parts
@@ -47,7 +47,7 @@ def relates(property_: Property, first: Term, second: Term) -> Atom:
     return Atom(predicate(property_.iri), terms)
 
 
-class Expressions:
+class ClassExpressions:
     """The classes of an ontology as parts of rules. `apart` are expressions with a predicate."""
 
     def __init__(self, classes: ClassGraph) -> None:
@@ -68,26 +68,30 @@ class Expressions:
 
     # When something is a member
 
-    def ways(self, node: Object, x: Variable, new: Names, seen: frozenset[Node]) -> list[Way]:
+    def ways(
+        self, node: Object, x: Variable, new: Names, seen: frozenset[Node]
+    ) -> list[Membership]:
         """All ways in which x is a member of a class, each a body."""
         if isinstance(node, Literal) or node == v.NOTHING or self.graph.is_datatype(node):
             return []
         if self.is_atom(node):
-            return [Way((self.atom(node, x),))]
+            return [Membership((self.atom(node, x),))]
         if node in seen or len(seen) > _DEEPEST:
             self.apart.add(node)  # it is part of itself, or deep inside others
-            return [Way((self.atom(node, x),))]
+            return [Membership((self.atom(node, x),))]
         own = self.definitions(node, x, new, seen | {node})
         return [*own, *self._from_below(node, x, new, seen | {node})]
 
-    def _from_below(self, node: Node, x: Variable, new: Names, seen: frozenset[Node]) -> list[Way]:
+    def _from_below(
+        self, node: Node, x: Variable, new: Names, seen: frozenset[Node]
+    ) -> list[Membership]:
         """The ways into an expression from the classes below it."""
-        found: list[Way] = []
+        found: list[Membership] = []
         by_schema = self._by_schema(node, seen, upwards=False)
         seen = seen.union(by_schema)
         for lower, labels in by_schema.items():
             if lower != node and self.is_atom(lower):
-                found.append(Way((self.atom(lower, x),), labels))
+                found.append(Membership((self.atom(lower, x),), labels))
                 continue
             for edge in self.classes.into(lower):
                 axioms = (edge.axiom,) if edge.axiom else ()
@@ -97,10 +101,12 @@ class Expressions:
                 ]
         return found
 
-    def _below(self, edge: Edge, x: Variable, new: Names, seen: frozenset[Node]) -> list[Way]:
+    def _below(
+        self, edge: SubclassEdge, x: Variable, new: Names, seen: frozenset[Node]
+    ) -> list[Membership]:
         """The ways into what is at the lower end of an edge that an axiom or a structure makes."""
         if self.is_atom(edge.sub):
-            return [Way((self.atom(edge.sub, x),))]
+            return [Membership((self.atom(edge.sub, x),))]
         if edge.sub in seen:
             return []
         inner = seen | {edge.sub}
@@ -130,11 +136,11 @@ class Expressions:
 
     def definitions(
         self, node: Node, x: Variable, new: Names, seen: frozenset[Node] = frozenset()
-    ) -> list[Way]:
+    ) -> list[Membership]:
         """The ways in which x is a member by what an expression is made of."""
         if node in self.classes.ends:
-            return [Way((relates(self.classes.ends[node].property, x, new()),))]
-        found: list[Way] = []
+            return [Membership((relates(self.classes.ends[node].property, x, new()),))]
+        found: list[Membership] = []
         for triple in self.graph.about(node):
             axioms = () if is_blank(node) else (triple,)
             for way in self._definition(triple, x, new, seen):
@@ -143,7 +149,7 @@ class Expressions:
 
     def _definition(
         self, triple: Triple, x: Variable, new: Names, seen: frozenset[Node]
-    ) -> Iterator[Way]:
+    ) -> Iterator[Membership]:
         name, value = triple.predicate.removeprefix(v.OWL), triple.object
         if name == "intersectionOf":
             members = [self.ways(m, x, new, seen) for m in self.graph.whole(value)]
@@ -151,28 +157,28 @@ class Expressions:
                 w3c = tuple(label for way in chosen for label in way.w3c)
                 body = tuple(part for way in chosen for part in way.body)
                 axioms = tuple(axiom for way in chosen for axiom in way.axioms)
-                yield Way(body, ("cls-int1", *w3c), axioms)
+                yield Membership(body, ("cls-int1", *w3c), axioms)
         elif name == "oneOf":
             for member in self.graph.items(value):
                 if isinstance(member, str):
-                    yield Way((Comparison(x, "=", constant(member)),), ("cls-oo",))
+                    yield Membership((Comparison(x, "=", constant(member)),), ("cls-oo",))
         elif name == "someValuesFrom":
             yield from self._some(triple, x, new, seen)
         elif name == "hasValue" and not why_no_constant(value):
             for on in self._on(triple.subject):
-                yield Way((relates(on, x, constant(value)),), ("cls-hv2",))
+                yield Membership((relates(on, x, constant(value)),), ("cls-hv2",))
 
     def _some(
         self, triple: Triple, x: Variable, new: Names, seen: frozenset[Node]
-    ) -> Iterator[Way]:
+    ) -> Iterator[Membership]:
         for on in self._on(triple.subject):
             if triple.object in (v.THING, f"{v.RDFS}Literal"):
-                yield Way((relates(on, x, new()),), ("cls-svf2",))
+                yield Membership((relates(on, x, new()),), ("cls-svf2",))
             elif not self.has_literals(on):
                 y = new()
                 for way in self.ways(triple.object, y, new, seen):
                     body = (relates(on, x, y), *way.body)
-                    yield Way(body, ("cls-svf1", *way.w3c), way.axioms)
+                    yield Membership(body, ("cls-svf1", *way.w3c), way.axioms)
 
     def _on(self, node: Node) -> Iterator[Property]:
         """The properties that a restriction is about."""
@@ -266,8 +272,8 @@ class Expressions:
         w3c = _AT_MOST[qualified, most, filler == v.THING] if most in (0, 1) else ""
         for on in self._on(triple.subject):
             y, z = new(), new()
-            first = self.ways(filler, y, new, frozenset()) if filler and w3c else [Way(())]
-            second = self.ways(filler, z, new, frozenset()) if filler and w3c else [Way(())]
+            first = self.ways(filler, y, new, frozenset()) if filler and w3c else [Membership(())]
+            second = self.ways(filler, z, new, frozenset()) if filler and w3c else [Membership(())]
             if most == 0:
                 for way in first:
                     end = x if self.has_literals(on) else y

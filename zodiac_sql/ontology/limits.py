@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from zodiac_sql.ontology import vocabulary as v
-from zodiac_sql.ontology.expressions import Expressions, cardinality
+from zodiac_sql.ontology.expressions import ClassExpressions, cardinality
 from zodiac_sql.ontology.graph import Graph
 from zodiac_sql.ontology.triples import Literal, Node, Object, Triple, is_blank
 from zodiac_sql.ontology.writing import why_no_constant
@@ -49,7 +49,7 @@ _DEEPEST = 100
 class LeftOut:
     """Finds what is left out of axioms about classes."""
 
-    def __init__(self, expressions: Expressions) -> None:
+    def __init__(self, expressions: ClassExpressions) -> None:
         self._expressions, self._graph = expressions, expressions.graph
 
     def above(self, node: Object, seen: frozenset[Node] = frozenset()) -> Iterator[str]:

@@ -10,7 +10,7 @@ from itertools import combinations, pairwise
 
 from zodiac_sql.language.syntax import Atom, Comparison, Term, Variable
 from zodiac_sql.ontology import vocabulary as v
-from zodiac_sql.ontology.expressions import Expressions, relates
+from zodiac_sql.ontology.expressions import ClassExpressions, relates
 from zodiac_sql.ontology.graph import Property
 from zodiac_sql.ontology.limits import LITERALS
 from zodiac_sql.ontology.rules import Collector, Parts, inconsistent, new_variables
@@ -24,7 +24,9 @@ _X, _Y, _Z = Variable("x"), Variable("y"), Variable("z")
 class PropertyRules:
     """Makes the rules of an ontology's properties."""
 
-    def __init__(self, expressions: Expressions, collector: Collector, wording: Wording) -> None:
+    def __init__(
+        self, expressions: ClassExpressions, collector: Collector, wording: Wording
+    ) -> None:
         self._expressions, self._collector, self._wording = expressions, collector, wording
         self._graph = expressions.graph
 

@@ -27,7 +27,7 @@ from zodiac_sql.ontology import vocabulary as v
 from zodiac_sql.ontology.class_graph import ClassGraph
 from zodiac_sql.ontology.class_rules import ClassRules
 from zodiac_sql.ontology.equal_names import equivalences, with_equivalences
-from zodiac_sql.ontology.expressions import Expressions
+from zodiac_sql.ontology.expressions import ClassExpressions
 from zodiac_sql.ontology.graph import Graph
 from zodiac_sql.ontology.property_rules import PropertyRules
 from zodiac_sql.ontology.rules import NO_EQUALITY, Collector
@@ -92,7 +92,7 @@ def _translated(
     collector = Collector(writing_with(prefixes), wording, arities, equality=profile == "rl")
     individual = graph  # what it says of names as individuals does not depend on equivalences
     graph = with_equivalences(graph, equal) if profile == "rl" else graph
-    expressions = Expressions(ClassGraph(graph, wider_expressions(graph)))
+    expressions = ClassExpressions(ClassGraph(graph, wider_expressions(graph)))
     ClassRules(expressions, collector, wording).make()
     PropertyRules(expressions, collector, wording).make()
     facts = individuals.facts_of(whole, collector)

@@ -13,7 +13,7 @@ from zodiac_sql.language.syntax import Atom, Constant, Program, Rule, Type
 from zodiac_sql.ontology.applicable import applicable
 from zodiac_sql.ontology.graph import Graph
 from zodiac_sql.ontology.schema import implied
-from zodiac_sql.program.rule_sets import Written
+from zodiac_sql.program.rule_sets import MadeRules
 
 Row = tuple[str | int | float | bool | datetime.date | datetime.datetime, ...]
 """The values of a fact, as `kb.insert` takes them."""
@@ -93,7 +93,7 @@ class Translation:
         declared = [f"@prefix {p}: <{iri}> .\n" for p, iri in self.prefixes.items() if p in used]
         return "".join([*declared, *(f"{rule}\n" for rule in rules)])
 
-    def written(self) -> Written:
+    def written(self) -> MadeRules:
         """The rules and facts for a rule set: `update.replace_rules` takes them."""
         rules = tuple(replace(each.rule, name=each.name) for each in self.rules)
         facts = tuple(
@@ -105,7 +105,9 @@ class Translation:
         for file in self.files:
             digest.update(file.read_bytes())
         program = Program(rules, facts, prefixes=tuple(self.prefixes.items()))
-        return Written(program, ", ".join(map(str, self.files)), digest.hexdigest(), self._remarks)
+        return MadeRules(
+            program, ", ".join(map(str, self.files)), digest.hexdigest(), self._remarks
+        )
 
     @property
     def _remarks(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from zodiac_sql.errors import Problem, Span
 from zodiac_sql.language.equivalence import outline, same
 from zodiac_sql.language.syntax import Program, Rule
 from zodiac_sql.language.written import on_one_line
-from zodiac_sql.program.rule_sets import INTO_MAIN, Into, Places, qualified
+from zodiac_sql.program.rule_sets import INTO_MAIN, Into, SetLabels, qualified
 from zodiac_sql.program.set_facts import is_of_facts
 
 
@@ -45,7 +45,7 @@ class Arrived:
 
 
 def arrive(
-    arrivals: Sequence[Arrival], there: Sequence[Rule], gone: Collection[str], places: Places
+    arrivals: Sequence[Arrival], there: Sequence[Rule], gone: Collection[str], places: SetLabels
 ) -> Arrived:
     """Sort out the rules of some texts, and give each a place in its set.
 
@@ -74,7 +74,7 @@ def _outlines(arrivals: Sequence[Arrival], there: Sequence[Rule]) -> dict[object
 
 @dataclass(slots=True)
 class _Sorting:
-    places: Places
+    places: SetLabels
     gone: set[str]
     given: Mapping[str, set[str]]
     """The labels that texts give, by set."""

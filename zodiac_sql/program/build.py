@@ -35,7 +35,7 @@ from zodiac_sql.program.expand import Expanded, expand
 from zodiac_sql.program.fact_types import settle_facts
 from zodiac_sql.program.lone_variables import Symbols
 from zodiac_sql.program.possible_facts import NO_FACTS, Explicit
-from zodiac_sql.program.rule_sets import Places
+from zodiac_sql.program.rule_sets import SetLabels
 from zodiac_sql.program.state import State, parsed_templates
 
 Names = Callable[[str], str]
@@ -51,7 +51,7 @@ class Edited:
 
     arrivals: Sequence[Arrival]
     dropped: Collection[str] = ()
-    places: Places = field(default_factory=Places)
+    places: SetLabels = field(default_factory=SetLabels)
     passed_over: Sequence[Rule] = ()
     """Rules that name columns of which nobody knows: they are refused, but derive something."""
 
@@ -80,7 +80,7 @@ class Planned:
     functions: Mapping[str, Function]
     """Registered functions that the rules use."""
     restructuring: Restructuring
-    places: Places
+    places: SetLabels
     """The places of rules in sets."""
     templates: tuple[Rule, ...] = ()
     """The rules with variables for predicates, of which some of `rules` are made."""
@@ -90,34 +90,43 @@ class Planned:
     """On rules that are there already, and on what looks like a mistake."""
 
 
+@dataclass(frozen=True, slots=True)
+class KnownFacts:
+    """What is known of explicit facts while a program is made."""
+
+    predicates: Collection[str]
+    """Those that have some, or get some."""
+    after: Explicit = NO_FACTS
+    symbols: Symbols | None = None
+    """Tells which are known, if anybody knows."""
+
+
 def plan_program(
     state: State,
     before: Hypergraph,
     edits: Edited,
     provisional: Mapping[str, Predicate],
-    explicit: Collection[str],
+    explicit: KnownFacts,
     functions: Functions,
     names: Names,
-    after: Explicit = NO_FACTS,
-    symbols: Symbols | None = None,
 ) -> Planned:
     """The program that a change makes of `state`, whose HRDG is `before`, or a ProgramError.
 
-    `explicit` are the predicates that have explicit facts, or get some; `after` has the facts after
-    the change, and `symbols` tells which are known, if anybody knows. `provisional` is the schema
-    with what declarations and staged facts have settled.
+    `provisional` is the schema with what declarations and staged facts have settled.
     """
     kept = _kept(state, before, edits)
     new = arrive(edits.arrivals, kept, edits.dropped, edits.places)
     (plain, templates), facts = _told_apart((*kept, *new.rules)), edits.facts
-    made = expansion(templates, plain, facts, provisional, after)
+    made = expansion(templates, plain, facts, provisional, explicit.after)
     rules = (*plain, *made.rules)
     arriving = [*_atoms([*new.rules, *made.rules]), *facts]
-    provisional = _renewed(provisional, kept, explicit, arriving)
+    filled = explicit.predicates
+    provisional = _renewed(provisional, kept, filled, arriving)
     known = {**state.functions, **functions}
     added = frozenset(rule.name for rule in new.rules)
     candidate = Candidate(rules, added, edits.declarations, facts, provisional, known, templates)
-    around = Surroundings(edits.deriving(rules), facts, explicit, provisional, known, symbols)
+    deriving = edits.deriving(rules)
+    around = Surroundings(deriving, facts, filled, provisional, known, explicit.symbols)
     doubted, remarks = _doubted(new, before, around)
     problems = [*new.problems, *made.problems, *check(candidate), *doubted]
     if any(arities(candidate)):
@@ -126,7 +135,7 @@ def plan_program(
     came, gone = _moved(before, rules)
     touched = partial(_inferred, state, came=came, gone=gone)
     mentioned = with_mentioned(provisional, arriving, names)
-    named = named_by_heads(mentioned, came, before.derivers, explicit)
+    named = named_by_heads(mentioned, came, before.derivers, filled)
     schema = _with_types(named, facts, rules, known, touched, problems)
     graph = following(before, rules, came, gone, state.next_hypernode)
     return Planned(

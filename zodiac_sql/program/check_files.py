@@ -17,17 +17,17 @@ from zodiac_sql.language.named_columns import all_positional
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Program
 from zodiac_sql.program.arrivals import Arrival, arrive
-from zodiac_sql.program.build import Edited, SqlNames, declare, plan_program
+from zodiac_sql.program.build import Edited, KnownFacts, SqlNames, declare, plan_program
 from zodiac_sql.program.check import in_order, unknown_functions
 from zodiac_sql.program.doubts import Surroundings, doubts
 from zodiac_sql.program.lone_variables import NO_SYMBOLS
 from zodiac_sql.program.rule_edits import parsed_text, rule_text
-from zodiac_sql.program.rule_sets import Places
+from zodiac_sql.program.rule_sets import SetLabels
 from zodiac_sql.program.state import State
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedFiles:
     """What was found in some files: `errors` are refused, `doubts` only with `strict`.
 
     `remarks` are on rules that say the same. `rules` counts the rules.
@@ -39,7 +39,7 @@ class Checked:
     rules: int
 
 
-def check_files(paths: Sequence[Path]) -> Checked:
+def check_files(paths: Sequence[Path]) -> CheckedFiles:
     """Check files of rules, as if they were added together to an empty database."""
     programs, problems = _parsed(paths)
     schema, more = _declared(programs)
@@ -53,8 +53,8 @@ def check_files(paths: Sequence[Path]) -> Checked:
     facts = [fact for program in programs for fact in program.facts]
     around = Surroundings(written, facts, (), schema, {}, NO_SYMBOLS)
     doubted = [*unknown, *columns, *(doubt.problem for doubt in doubts(rules, around))]
-    remarks = arrive(arrivals, (), (), Places()).remarks
-    return Checked(tuple(in_order(errors)), tuple(in_order(doubted)), remarks, len(rules))
+    remarks = arrive(arrivals, (), (), SetLabels()).remarks
+    return CheckedFiles(tuple(in_order(errors)), tuple(in_order(doubted)), remarks, len(rules))
 
 
 def _parsed(paths: Iterable[Path]) -> tuple[list[Program], list[Problem]]:
@@ -94,8 +94,8 @@ def refused(
     names = SqlNames(frozenset)
     try:
         plan_program(
-            State(), Hypergraph(), Edited(arrivals), schema,
-            explicit=explicit, functions=functions, names=lambda name: names.name(name, {}),
+            State(), Hypergraph(), Edited(arrivals), schema, KnownFacts(explicit), functions,
+            lambda name: names.name(name, {}),
         )  # fmt: skip
     except ProgramError as error:
         return error.problems

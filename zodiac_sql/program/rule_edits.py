@@ -27,7 +27,7 @@ from zodiac_sql.language.written import on_one_line
 from zodiac_sql.paths import impossible
 from zodiac_sql.program.arrivals import Arrival
 from zodiac_sql.program.check import in_order
-from zodiac_sql.program.rule_sets import MAIN, Into, Places, RuleSet, qualified
+from zodiac_sql.program.rule_sets import MAIN, Into, RuleSet, SetLabels, qualified
 from zodiac_sql.program.state import StoredRule
 
 
@@ -49,7 +49,7 @@ class RuleEdits:
     """The prefixes that the texts of sets declare."""
     passed_over: list[Rule] = field(default_factory=list)
     """Rules that were left out because they name columns of which nobody knows."""
-    _places: Places | None = None
+    _places: SetLabels | None = None
     _has_dropped: bool = False
     _known: tuple[dict[str, Rule], dict[str, list[Rule]]] | None = None
 
@@ -57,10 +57,10 @@ class RuleEdits:
         return bool(self.arrivals or self._has_dropped)
 
     @property
-    def places(self) -> Places:
+    def places(self) -> SetLabels:
         """The places of rules in sets that are left."""
         if self._places is None:
-            self._places = Places(self.sets)
+            self._places = SetLabels(self.sets)
         return self._places
 
     @property

@@ -51,7 +51,7 @@ INTO_MAIN = Into()
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class MadeRules:
     """Rules and facts that were made of something else than a text of rules.
 
     `source` and `digest` are those of what they were made of; `remarks` are for the change's notes.
@@ -77,7 +77,7 @@ def require_name(name: str) -> None:
         )
 
 
-class Places:
+class SetLabels:
     """Which rule each set calls by which label, while a change is being put together."""
 
     def __init__(self, sets: Iterable[RuleSet] = ()) -> None:
@@ -130,7 +130,7 @@ class Places:
 
 def sets_after(
     before: Iterable[RuleSet],
-    places: Places,
+    places: SetLabels,
     changed: Mapping[str, Into],
     prefixes: Mapping[str, Mapping[str, str]],
 ) -> tuple[RuleSet, ...]:

@@ -33,14 +33,14 @@ def structs(labels: Sequence[str], shown: Iterable[Predicate]) -> list[T.StructF
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AnswerColumns:
     """The columns of an answer, as Spark and as Arrow know them."""
 
     schema: T.StructType
     arrow: pa.Schema
 
     @staticmethod
-    def of(spark: SparkSession, device: Column, fields: Sequence[T.StructField]) -> Answer:
+    def of(spark: SparkSession, device: Column, fields: Sequence[T.StructField]) -> AnswerColumns:
         """An answer with the device and other columns. Raises DataError if two share a name."""
         from pyspark.sql.pandas.types import to_arrow_schema
 
@@ -56,7 +56,7 @@ class Answer:
         schema = T.StructType([*struct_of([device]).fields, *fields])
         large = spark.conf.get("spark.sql.execution.arrow.useLargeVarTypes") == "true"
         arrow = to_arrow_schema(schema, timezone="UTC", prefers_large_types=large)
-        return Answer(schema, arrow)
+        return AnswerColumns(schema, arrow)
 
 
 def joined(schema: pa.Schema, tables: Sequence[pa.Table]) -> pa.Table:

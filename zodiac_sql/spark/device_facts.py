@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from zodiac_sql.errors import DataError
 from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.language.syntax import Column
-from zodiac_sql.spark.answers import Answer
+from zodiac_sql.spark.answers import AnswerColumns
 from zodiac_sql.spark.planning import PlannedRules
 from zodiac_sql.spark.require import explained
 from zodiac_sql.spark.types import as_fact_column, columns_of, empty_cell, quoted, struct_of
@@ -46,7 +46,7 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class DeviceFrames:
     """Data frames by predicate, with the column `device`; `columns` are the others."""
 
     device: Column
@@ -54,7 +54,7 @@ class Given:
     columns: Mapping[str, tuple[Column, ...]]
 
     @staticmethod
-    def of(facts: Facts, by: str, predicate: str | None) -> Given:
+    def of(facts: Facts, by: str, predicate: str | None) -> DeviceFrames:
         """The facts given to `fleet`. Raises DataError."""
         frames = _frames(facts, predicate)
         devices = {name: device_column(name, df, by) for name, df in frames.items()}
@@ -69,7 +69,7 @@ class Given:
             name: tuple(c for c in columns_of(name, df) if c.name != by)
             for name, df in frames.items()
         }
-        return Given(device, frames, columns)
+        return DeviceFrames(device, frames, columns)
 
     @property
     def spark(self) -> SparkSession:
@@ -80,14 +80,16 @@ class Given:
         """The predicates of which devices have facts, as rules over these data frames know them."""
         return tuple(Input(n, planned.names[n], columns) for n, columns in self.columns.items())
 
-    def by_device(self, inputs: Sequence[Input], answer: Answer, work: DeviceWork) -> DataFrame:
+    def by_device(
+        self, inputs: Sequence[Input], answer: AnswerColumns, work: DeviceWork
+    ) -> DataFrame:
         """A data frame of the results of `work` on each device's facts. Nothing runs yet."""
         with explained():
             spread = self._spread(inputs, empty_fails=True)
             return spread.groupBy(quoted(self.device.name)).applyInArrow(work, answer.schema)
 
     def in_groups(
-        self, inputs: Sequence[Input], answer: Answer, work: Groups, empty_fails: bool
+        self, inputs: Sequence[Input], answer: AnswerColumns, work: Groups, empty_fails: bool
     ) -> DataFrame:
         """A data frame of the results of `work` on the rows of many devices. Nothing runs yet.
 

@@ -24,9 +24,9 @@ from zodiac_sql.language.functions import Function
 from zodiac_sql.language.schema import Predicate, Schema
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.opening import connect
-from zodiac_sql.spark.answers import Answer, failed, flat, joined, nested
+from zodiac_sql.spark.answers import AnswerColumns, failed, flat, joined, nested
 from zodiac_sql.spark.device_facts import Input, place_of, rows_of
-from zodiac_sql.spark.together import Together, groups, runs
+from zodiac_sql.spark.together import JoinedProgram, groups, runs
 from zodiac_sql.spark.types import ARROW_TYPES
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class Extensions:
         return self._kb
 
 
-def quarantining(work: DeviceWork, answer: Answer) -> DeviceWork:
+def quarantining(work: DeviceWork, answer: AnswerColumns) -> DeviceWork:
     """The same work, with a row for a device on which it fails: the reason in the last column."""
 
     def careful(key: tuple[pa.Scalar, ...], facts: pa.Table) -> pa.Table:
@@ -152,7 +152,9 @@ def quarantining(work: DeviceWork, answer: Answer) -> DeviceWork:
     return careful
 
 
-def deriving(extensions: Extensions, shown: Sequence[Predicate], answer: Answer) -> DeviceWork:
+def deriving(
+    extensions: Extensions, shown: Sequence[Predicate], answer: AnswerColumns
+) -> DeviceWork:
     """Work that returns the derived facts as rows, each predicate's in its own struct."""
 
     def work(key: tuple[pa.Scalar, ...], facts: pa.Table) -> pa.Table:
@@ -169,7 +171,7 @@ def deriving(extensions: Extensions, shown: Sequence[Predicate], answer: Answer)
     return work
 
 
-def deriving_one(extensions: Extensions, answer: Answer) -> DeviceWork:
+def deriving_one(extensions: Extensions, answer: AnswerColumns) -> DeviceWork:
     """Work that returns the facts of the one predicate that is wanted."""
 
     def work(key: tuple[pa.Scalar, ...], facts: pa.Table) -> pa.Table:
@@ -184,9 +186,9 @@ _ONE_BY_ONE = 8
 
 
 def in_groups(
-    together: Together,
+    together: JoinedProgram,
     alone: DeviceWork,
-    answer: Answer,
+    answer: AnswerColumns,
     by: str,
     shown: Sequence[Predicate] | None,
 ) -> Callable[[Batches], Batches]:
@@ -229,7 +231,7 @@ def in_groups(
 
 
 def comparing(
-    was: Extensions, will_be: Extensions, shown: Sequence[Predicate], answer: Answer
+    was: Extensions, will_be: Extensions, shown: Sequence[Predicate], answer: AnswerColumns
 ) -> DeviceWork:
     """Work that returns the facts that only one of two programs derives."""
 
@@ -259,7 +261,7 @@ def _without(rows: pa.Table, others: pa.Table | None) -> pa.Table:
 # --- rules of files -------------------------------------------------------------------------------
 
 
-def reading_rules(by: str, answer: Answer) -> Callable[[Batches], Batches]:
+def reading_rules(by: str, answer: AnswerColumns) -> Callable[[Batches], Batches]:
     """A function that reads rules from files. Its batches have a device and a path in each row."""
 
     def read(batches: Batches) -> Batches:

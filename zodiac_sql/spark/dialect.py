@@ -16,14 +16,14 @@ from zodiac_sql.database.statements import once
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class SparkStatement:
     """Spark SQL, and the strings that its parameters stand for."""
 
     text: str
     parameters: Mapping[str, str]
 
 
-def statement(query: exp.Query) -> Statement:
+def statement(query: exp.Query) -> SparkStatement:
     """A query in Spark's dialect."""
     tree = query.copy()
     for node in reversed(list(tree.walk())):  # children come before their parents
@@ -35,7 +35,9 @@ def statement(query: exp.Query) -> Statement:
         if literal.is_string:
             name = names.setdefault(literal.this, f"p{len(names)}")
             literal.replace(exp.Placeholder(this=name))
-    return Statement(tree.sql(dialect="spark"), {name: string for string, name in names.items()})
+    return SparkStatement(
+        tree.sql(dialect="spark"), {name: string for string, name in names.items()}
+    )
 
 
 def _translated(node: exp.Expr) -> exp.Expr:

@@ -30,8 +30,8 @@ from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.language.functions import Function
 from zodiac_sql.language.schema import Predicate, Schema
 from zodiac_sql.language.syntax import Column, Type
-from zodiac_sql.spark.answers import Answer, struct_for, structs
-from zodiac_sql.spark.device_facts import Given, device_column, mentioned
+from zodiac_sql.spark.answers import AnswerColumns, struct_for, structs
+from zodiac_sql.spark.device_facts import DeviceFrames, device_column, mentioned
 from zodiac_sql.spark.devices import (
     DeviceProgram,
     Extensions,
@@ -44,7 +44,7 @@ from zodiac_sql.spark.devices import (
 )
 from zodiac_sql.spark.planning import PlannedRules, Rules, plan_rules, texts_of
 from zodiac_sql.spark.require import explained
-from zodiac_sql.spark.together import Together
+from zodiac_sql.spark.together import JoinedProgram
 from zodiac_sql.spark.types import as_fact_column
 from zodiac_sql.spark.workers import partitions_on
 
@@ -95,7 +95,7 @@ def fleet(
     DataError for columns that are missing or cannot be columns of facts, or if two columns of the
     answer would have the same name; QueryError if no rule derives `derive`.
     """
-    given = Given.of(facts, by, predicate)
+    given = DeviceFrames.of(facts, by, predicate)
     called = tuple(functions)
     planned = plan_rules(rules, given.columns, called)
     inputs = mentioned(given.inputs(planned), planned.graph)
@@ -105,27 +105,27 @@ def fleet(
 
 
 def _derivation(
-    given: Given,
+    given: DeviceFrames,
     planned: PlannedRules,
     program: DeviceProgram,
     derive: str | None,
     quarantine: str | None,
     timeout: float | None,
-) -> tuple[Answer, Groups]:
+) -> tuple[AnswerColumns, Groups]:
     """The columns of a fleet's answer, and what finds the rows of a device."""
     names = planned.derived if derive is None else (_derived(planned, derive),)
     shown = [planned.schema[name] for name in names]
     extensions = Extensions(program, given.device.name, names, timeout)
     reason = [] if quarantine is None else [T.StructField(quarantine, T.StringType())]
     fields = structs(["predicate"], shown) if derive is None else struct_for(shown[0]).fields
-    answer = Answer.of(given.spark, given.device, [*fields, *reason])
+    answer = AnswerColumns.of(given.spark, given.device, [*fields, *reason])
     if derive is None:
         work = deriving(extensions, shown, answer)
     else:
         work = deriving_one(extensions, answer)
     if quarantine is not None:
         work = quarantining(work, answer)
-    together = Together.of(planned, program.inputs, program.functions, names, timeout)
+    together = JoinedProgram.of(planned, program.inputs, program.functions, names, timeout)
     several = shown if derive is None else None
     return answer, in_groups(together, work, answer, given.device.name, several)
 
@@ -153,7 +153,7 @@ def try_rules(
     Raises what `fleet` raises; QueryError for a rule to drop that is not there; ProgramError if a
     predicate would have columns of other types after the change.
     """
-    given = Given.of(facts, by, predicate)
+    given = DeviceFrames.of(facts, by, predicate)
     called = tuple(functions)
     planned = plan_rules(rules, given.columns, called)
     before = DeviceProgram(_texts(rules), given.inputs(planned), called)
@@ -163,7 +163,7 @@ def try_rules(
     inputs = mentioned(before.inputs, planned.graph, graph)
     names = tuple(p.name for p in shown)
     was, will_be = (Extensions(replace(p, inputs=inputs), by, names) for p in (before, after))
-    answer = Answer.of(given.spark, given.device, structs(["change", "predicate"], shown))
+    answer = AnswerColumns.of(given.spark, given.device, structs(["change", "predicate"], shown))
     return given.by_device(inputs, answer, comparing(was, will_be, shown, answer))
 
 
@@ -185,7 +185,9 @@ def collect_rules(
     if "path" not in frame.columns:
         raise DataError(f"files have no column path: their columns are {', '.join(frame.columns)}")
     fields = [T.StructField(name, T.StringType()) for name in ("name", "rule")]
-    answer = Answer.of(spark, device, [*fields, T.StructField("added", T.TimestampNTZType())])
+    answer = AnswerColumns.of(
+        spark, device, [*fields, T.StructField("added", T.TimestampNTZType())]
+    )
     with explained():
         columns = (as_fact_column("files", frame.schema[name]).alias(name) for name in (by, "path"))
         pairs = frame.select(*columns).repartition(partitions_on(spark))

@@ -25,7 +25,7 @@ from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query,
 
 
 @dataclass(slots=True)
-class Improving:
+class ImprovingFrame:
     """A predicate while its values improve: the best so far, and those that the last round found.
 
     If it is `guarded`, minus infinity is an error.
@@ -47,15 +47,15 @@ class Improving:
         return Relation(self.columns, tuple(self.known))
 
 
-Improvings = Mapping[str, Improving]
+Improvings = Mapping[str, ImprovingFrame]
 
 
 def beginning(
     hypernode: Hypernode, columns: Mapping[str, tuple[Column, ...]]
-) -> dict[str, Improving]:
+) -> dict[str, ImprovingFrame]:
     """The predicates of a hypernode, of which no value is known yet."""
     return {
-        predicate: Improving(
+        predicate: ImprovingFrame(
             columns[predicate], best, is_guarded(hypernode, columns[predicate][best.place])
         )
         for predicate, best in hypernode.bests.items()
@@ -107,7 +107,7 @@ def _round(
     return {predicate: part.rows for predicate, part in found.items()}
 
 
-def _with(own: Improving, better: Part) -> exp.Query:
+def _with(own: ImprovingFrame, better: Part) -> exp.Query:
     """What is known, with better values in the place of those that they beat."""
     known, new = own.relation(Version.ALL), Relation(own.columns, (better,))
     left = exp.select(*columns_of(known, "k")).from_(relation_query(known).subquery("k"))

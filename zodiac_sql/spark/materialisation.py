@@ -26,7 +26,7 @@ from zodiac_sql.spark.streaming import DELETE, INSERT, is_new, query_of, split
 from zodiac_sql.spark.tables import Tables, frame
 from zodiac_sql.spark.types import columns_of
 from zodiac_sql.spark.updating import Updating, extension
-from zodiac_sql.spark.versions import Directory, Extension, Table, Version, local
+from zodiac_sql.spark.versions import Directory, Extension, Manifest, Table, local
 from zodiac_sql.sql.relations import HOLDS
 
 if TYPE_CHECKING:
@@ -306,7 +306,7 @@ class Materialisation(_ByPredicate):
         self._shown = version.number, extensions
 
     @contextmanager
-    def _attempt(self, last: Version) -> Iterator[Tables]:
+    def _attempt(self, last: Manifest) -> Iterator[Tables]:
         """A place for the files of the next version; they are removed if it is not made."""
         attempt = self._directory.begin(last.number + 1)
         root = self._directory.path

@@ -16,7 +16,15 @@ from zodiac_sql.language.syntax import Column, Constant, Program, Rule, atoms_of
 from zodiac_sql.language.templates import TRIPLE, is_template
 from zodiac_sql.names import is_constraint
 from zodiac_sql.program.arrivals import Arrival
-from zodiac_sql.program.build import Edited, Planned, SqlNames, declare, plan_program, with_staged
+from zodiac_sql.program.build import (
+    Edited,
+    KnownFacts,
+    Planned,
+    SqlNames,
+    declare,
+    plan_program,
+    with_staged,
+)
 from zodiac_sql.program.check import in_order
 from zodiac_sql.program.rule_edits import parsed_text, rule_text
 from zodiac_sql.program.state import State
@@ -118,9 +126,8 @@ def plan_texts(
     known = {function.name: function for function in functions}
     arrivals = [Arrival(program) for program in programs]
     try:
-        planned = plan_program(
-            State(), Hypergraph(), Edited(arrivals), schema, set(meant.values()), known, names
-        )
+        facts = KnownFacts(set(meant.values()))
+        planned = plan_program(State(), Hypergraph(), Edited(arrivals), schema, facts, known, names)
     except ProgramError as error:
         raise ProgramError(in_order([*problems, *error.problems])) from None
     if problems:

@@ -48,7 +48,7 @@ _DEVICE = Variable("zodiac$device")
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
+class JoinedProgram:
     """A program for many devices, which has numbers for them. `device` is the predicate that has
     these. It is sent to the workers.
     """
@@ -67,7 +67,7 @@ class Together:
         functions: tuple[Function, ...],
         predicates: tuple[str, ...],
         timeout: float | None,
-    ) -> Together:
+    ) -> JoinedProgram:
         name = "device"
         while name in planned.schema:
             name += "s"
@@ -84,7 +84,7 @@ class Together:
             tuple(rules),
             declarations=(Declaration(name, _named(Type.INT)), *declared),
         )
-        return Together(program, name, inputs, functions, predicates, timeout)
+        return JoinedProgram(program, name, inputs, functions, predicates, timeout)
 
     def on(self, devices: pa.ChunkedArray, facts: pa.Table) -> Mapping[str, pa.Table]:
         """The extensions on some devices, each with the device in its first column.

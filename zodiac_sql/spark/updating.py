@@ -26,7 +26,7 @@ from zodiac_sql.spark.ledger import minus as minus_on_spark
 from zodiac_sql.spark.maintenance import maintain, other_types
 from zodiac_sql.spark.require import deriving
 from zodiac_sql.spark.tables import Tables, types_of
-from zodiac_sql.spark.versions import Table, Version
+from zodiac_sql.spark.versions import Manifest, Table
 from zodiac_sql.spark.violations import require_none
 from zodiac_sql.sql.relations import HOLDS
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 class Updating:
     """An update: the last version and its program, the program after it, and the tables so far."""
 
-    last: Version
+    last: Manifest
     old: EvaluatedProgram
     new: EvaluatedProgram
     tables: Tables
@@ -50,7 +50,7 @@ class Updating:
     @classmethod
     def begin(
         cls,
-        last: Version,
+        last: Manifest,
         old: EvaluatedProgram,
         new: EvaluatedProgram,
         tables: Tables,
@@ -231,7 +231,7 @@ class Updating:
 
     # --- the next version -------------------------------------------------------------------------
 
-    def version(self, last: Version) -> Version:
+    def version(self, last: Manifest) -> Manifest:
         """The next version, with the texts, columns and positions of the one that is given."""
         tables: dict[str, Table] = {}
         names = {given(p) for p in last.columns} | {written(p) for p in self.new.planned.facts}
@@ -270,7 +270,7 @@ class Updating:
         return self._minus(facts, self._minus(facts, others, columns), columns)
 
 
-def extension(version: Version, program: EvaluatedProgram, name: str) -> Table | None:
+def extension(version: Manifest, program: EvaluatedProgram, name: str) -> Table | None:
     """The table of a predicate, or of facts of one; None if there is none."""
     if name in version.tables:
         return version.tables[name]

@@ -80,7 +80,7 @@ class Extension:
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class Manifest:
     """What a manifest says.
 
     `texts` are the rules; `columns` those of predicates with explicit facts, by predicate;
@@ -120,14 +120,14 @@ class Directory:
                 "that of a materialisation."
             )
 
-    def last(self) -> Version:
+    def last(self) -> Manifest:
         """The last version; number 0, without anything, if there is none.
 
         Raises StoreError if files are gone that it needs: Spark would read them as no facts.
         """
         numbers = self._numbers()
         if not numbers:
-            return Version()
+            return Manifest()
         version = self._read(numbers[-1])
         gone = next((path for path in version.files() if not _has_facts(self.path / path)), None)
         if gone is None:
@@ -148,7 +148,7 @@ class Directory:
             raise StoreError(f"{self.path} cannot be written to: {error.strerror}") from error
         return made
 
-    def commit(self, version: Version) -> None:
+    def commit(self, version: Manifest) -> None:
         """Make a version the last one. Raises LockedError if another driver has made its number."""
         self._versions.mkdir(exist_ok=True)
         aside = self._versions / f".{uuid.uuid4().hex}"
@@ -180,7 +180,7 @@ class Directory:
         """Remove the files of an attempt that has failed."""
         shutil.rmtree(self.path / attempt, ignore_errors=True)
 
-    def clean(self, version: Version) -> None:
+    def clean(self, version: Manifest) -> None:
         """Remove old versions, and files that nobody needs now that a version was made."""
         numbers = self._numbers()
         for number in numbers[:-KEPT]:
@@ -203,7 +203,7 @@ class Directory:
     def _manifest(self, number: int) -> Path:
         return self._versions / f"{number:012}.json"
 
-    def _read(self, number: int) -> Version:
+    def _read(self, number: int) -> Manifest:
         path = self._manifest(number)
         try:
             told = json.loads(path.read_text(encoding="utf-8"))
@@ -243,7 +243,7 @@ def local(path: str | Path, reason: str) -> Path:
 # --- JSON -----------------------------------------------------------------------------------------
 
 
-def _as_json(version: Version) -> dict[str, Any]:
+def _as_json(version: Manifest) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "number": version.number,
@@ -265,10 +265,10 @@ def _has_facts(directory: Path) -> bool:
     return next(directory.glob("*.parquet"), None) is not None
 
 
-def _from_json(told: Mapping[str, Any]) -> Version:
+def _from_json(told: Mapping[str, Any]) -> Manifest:
     is_former = told.get("language", 0) < LANGUAGE
     changes = {p: [_table(one) for one in two] for p, two in told["changes"].items()}
-    return Version(
+    return Manifest(
         told["number"],
         tuple((as_today(text, {}) if is_former else text, name) for text, name in told["texts"]),
         {

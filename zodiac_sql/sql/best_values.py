@@ -61,7 +61,7 @@ def unbeaten(
     The rows of a group become one before they are compared: that takes half the time.
     """
     query = exp.select(*columns_of(relation, "c"), copy=False)
-    best_rows = _best_rows(rows, relation, best, ranked, guarded)
+    best_rows = _best_rows(rows, relation, best, ranked=ranked, guarded=guarded)
     query = query.from_(best_rows.subquery("c", copy=False), copy=False)
     for number, item in enumerate(known):
         alias = f"k{number}"
@@ -80,7 +80,7 @@ def _guarded(value: exp.Expr) -> exp.Expr:
 
 
 def _best_rows(
-    rows: exp.Query, relation: Relation, best: Best, ranked: bool, guarded: bool
+    rows: exp.Query, relation: Relation, best: Best, *, ranked: bool, guarded: bool
 ) -> exp.Select:
     """The best of some rows in each group."""
     columns: list[exp.Expr] = [*columns_of(relation, "h")]

@@ -31,7 +31,7 @@ from zodiac_sql.sql.emptiness import goals_are_open
 from zodiac_sql.sql.functions import is_total
 from zodiac_sql.sql.joins import Joins
 from zodiac_sql.sql.plan import Plan, Scan, Version, join_order
-from zodiac_sql.sql.relations import OUTSIDE, Relation, mark_of, rank_of, source
+from zodiac_sql.sql.relations import OUTSIDE, Relation, rank_of, source
 from zodiac_sql.sql.values import Value, Values
 
 _GOALS = Rule("", Atom("", ()), ())
@@ -56,7 +56,6 @@ class Body:
         self.values = Values(context, types, self.joins)
         self._provisional: set[str] = set()
         self.ranks: list[exp.Expr] = []
-        self._marks: list[exp.Expr] = []
         self._below: exp.Expr | None = None
 
     def build_goals(self, arranged: Arranged, guard: Scan | None = None) -> None:
@@ -90,10 +89,6 @@ class Body:
         highest = exp.func("greatest", *self.ranks) if len(self.ranks) > 1 else self.ranks[0]
         return exp.Add(this=highest.copy(), expression=exp.Literal.number(1))
 
-    def some_marked(self) -> exp.Expr:
-        """Whether a fact of the body is marked."""
-        return exp.or_(*(mark.copy() for mark in self._marks)) if self._marks else exp.false()
-
     # Joins
 
     def _scan(self, scan: Scan, provisional: bool) -> None:
@@ -109,8 +104,6 @@ class Body:
             self.ranks.append(rank_of(alias))
             if self._below is not None:
                 conditions.append(rank_of(alias) < self._below.copy())
-        if relation.marked:
-            self._marks.append(mark_of(alias))
         self.joins.join(source(relation, alias), conditions)
 
     def _matches(self, atom: Atom, relation: Relation, alias: str, bind: bool) -> list[exp.Expr]:
@@ -265,7 +258,6 @@ class Body:
             [
                 *(value.sql.copy().as_(names[variable]) for variable, value in known.items()),
                 *(rank.copy().as_(f"k{place}") for place, rank in enumerate(self.ranks)),
-                *([self.some_marked().as_("m")] if self._marks else []),
             ]
         )
         values = {
@@ -278,4 +270,3 @@ class Body:
         self.joins.where(*(values[name].sql.is_(exp.null()).not_() for name in partial))
         self.values.replace(values)
         self.ranks = [exp.column(f"k{place}", table=alias) for place in range(len(self.ranks))]
-        self._marks = [exp.column("m", table=alias)] if self._marks else []

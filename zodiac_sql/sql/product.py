@@ -230,7 +230,7 @@ def with_all(context: Context) -> Context:
 
     def relation(name: str, version: Version) -> Relation:
         found = context.relation(name, version)
-        return replace(found, parts=tuple(replace(part, minus=None) for part in found.parts))
+        return replace(found, parts=tuple(part.without(None) for part in found.parts))
 
     return replace(context, relation=relation)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from sqlglot import exp
@@ -10,7 +10,7 @@ from sqlglot import exp
 from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import anti_join, parameter, temp_table
 from zodiac_sql.language.syntax import Column, Type
-from zodiac_sql.names import ENTERED, MARK, RANK, TAG
+from zodiac_sql.names import RANK, TAG
 from zodiac_sql.sql.class_pairs import Pairs, pairs_query
 
 FIRST = 1
@@ -21,9 +21,6 @@ OUTSIDE = -(2**62)
 
 HOLDS = Column("holds", Type.BOOL)
 """The one column of the tables of a predicate of arity 0: true in its one row."""
-
-PartMarks = Literal["all", "entered", "earlier", "some"]
-"""Which facts of a part are marked (see Part)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,37 +33,53 @@ class Picked:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A table that holds some of a predicate's facts, in full or without those in `minus`.
+class Reading:
+    """How a table is read of which not each row is one of the facts that are meant."""
 
-    `ranks` limits the rows of a table under evaluation: "derived" are those that its rules derived
-    (rank over 0), "old" those from before iteration $i. `ranked` tells whether its column of ranks
-    is reliable. With `pairs`, the table has nodes and their classes, and the facts are pairs of
-    nodes; `rows` counts the facts. A part that `covers` also has the facts of all other owners.
-    `marks` tells whether all of its facts are marked, or some: then it has a column of marks. Of
-    marked explicit facts, "entered" reads those that entered when they were marked, "earlier" the
-    others. If some rows are `picked`, the table holds those of other parts, too. If all facts of a
-    ranked part have the same `rank`, the table has no column of ranks. What `enters` a table has
-    none of the facts that another part still has in it.
+    minus: str | None = None
+    """A temporary table of facts that are left out."""
+    ranks: Literal["derived", "old"] | None = None
+    """Of a table under evaluation, what its rules derived (rank over 0), or what was there before
+    iteration $i."""
+    pairs: Pairs | None = None
+    """The table has nodes and their classes, and the facts are pairs of nodes."""
+    picked: Picked | None = None
+    """The table holds rows of other parts, too."""
+    rank: int | None = None
+    """The table has no column of ranks: all of its facts have this one."""
+
+
+AS_IT_IS = Reading()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some of a predicate's facts: those of one table, as it is read.
+
+    `ranked` tells whether its column of ranks is reliable. A part that `covers` also has the facts
+    of all other owners. What `enters` a table has none of the facts that another part still has in
+    it.
     """
 
     schema: str
     table: str
     rows: int
-    minus: str | None = None
-    ranks: str | None = None
+    """How many facts these are."""
     ranked: bool = False
-    pairs: Pairs | None = None
+    read: Reading = AS_IT_IS
     covers: bool = False
-    marks: PartMarks | None = None
-    picked: Picked | None = None
-    rank: int | None = None
     enters: tuple[str, str] | None = None
 
     @property
     def place(self) -> tuple[str, str]:
         """The schema and the name of its table."""
         return self.schema, self.table
+
+    def without(self, minus: str | None) -> Part:
+        """The same part, but for the facts of a temporary table, if there is one."""
+        if minus == self.read.minus:
+            return self
+        return replace(self, read=replace(self.read, minus=minus))
 
     @property
     def is_temporary(self) -> bool:
@@ -78,14 +91,12 @@ class Part:
 class Relation:
     """What a scan reads: the union of parts. Rows can repeat where parts overlap.
 
-    A `ranked` relation also has the column of ranks, with OUTSIDE in parts without ranks; a
-    `marked` relation also has the column of marks.
+    A `ranked` relation also has the column of ranks, with OUTSIDE in parts without ranks.
     """
 
     columns: tuple[Column, ...]
     parts: tuple[Part, ...]
     ranked: bool = False
-    marked: bool = False
 
     @property
     def stored(self) -> tuple[Column, ...]:
@@ -103,7 +114,7 @@ class Relation:
         if len(self.parts) != 2:
             return len(self.parts) > 2
         first, second = self.parts
-        return second.enters != first.place or bool(first.marks or second.marks)
+        return second.enters != first.place
 
 
 def table(part: Part) -> exp.Table | exp.Subquery:
@@ -111,13 +122,14 @@ def table(part: Part) -> exp.Table | exp.Subquery:
     catalog = "temp" if part.schema == "temp" else None
     schema = "main" if part.schema == "temp" else part.schema
     named = exp.table_(part.table, db=schema, catalog=catalog, quoted=True)
-    if part.picked is None:
+    picked = part.read.picked
+    if picked is None:
         return named
     wanted = [
         exp.column(there, quoted=True).as_(name, quoted=True, copy=False)
-        for name, there in part.picked.columns
+        for name, there in picked.columns
     ]
-    tag = exp.column(TAG, quoted=True).eq(exp.Literal.number(part.picked.tag))
+    tag = exp.column(TAG, quoted=True).eq(exp.Literal.number(picked.tag))
     return exp.select(*wanted).from_(named).where(tag).subquery(copy=False)
 
 
@@ -133,28 +145,22 @@ def part_query(part: Part, relation: Relation) -> exp.Select:
     rank = rank_of("t")
     if relation.ranked:
         query = query.select(_rank(part).as_(RANK, quoted=True, copy=False), copy=False)
-    if relation.marked:
-        query = query.select(_mark(part).as_(MARK, quoted=True, copy=False), copy=False)
-    if part.ranks == "derived":
+    if part.read.ranks == "derived":
         query = query.where(exp.GT(this=rank, expression=exp.Literal.number(0)), copy=False)
-    if part.ranks == "old":
+    if part.read.ranks == "old":
         query = query.where(exp.LT(this=rank, expression=parameter("i")), copy=False)
-    if part.marks in ("entered", "earlier"):
-        entered = exp.column(ENTERED, table="t", quoted=True)
-        wanted = entered if part.marks == "entered" else exp.not_(entered)
-        query = query.where(wanted, copy=False)
-    if part.minus:
+    if part.read.minus:
         columns = columns_of(relation, "t")
-        query = anti_join(query, columns, temp_table(part.minus), "m")
+        query = anti_join(query, columns, temp_table(part.read.minus), "m")
     return query
 
 
 def _rows(part: Part, relation: Relation, alias: str) -> exp.Expr:
     """The table of a part, or the pairs that it stands for, as an item of FROM."""
-    if part.pairs is None:
+    if part.read.pairs is None:
         return table(part).as_(alias, copy=False)
     names = [column.name for column in relation.columns]
-    return pairs_query(part.pairs, table(part), names).subquery(alias, copy=False)
+    return pairs_query(part.read.pairs, table(part), names).subquery(alias, copy=False)
 
 
 def rank_of(alias: str) -> exp.Column:
@@ -162,21 +168,12 @@ def rank_of(alias: str) -> exp.Column:
     return exp.column(RANK, table=alias, quoted=True)
 
 
-def mark_of(alias: str) -> exp.Column:
-    """The column of marks."""
-    return exp.column(MARK, table=alias, quoted=True)
-
-
 def _rank(part: Part) -> exp.Expr:
     if not part.ranked:
         return exp.Literal.number(OUTSIDE)
-    if part.rank is None:
+    if part.read.rank is None:
         return rank_of("t")
-    return exp.cast(exp.Literal.number(part.rank), "BIGINT")
-
-
-def _mark(part: Part) -> exp.Expr:
-    return mark_of("t") if part.marks == "some" else exp.convert(part.marks is not None)
+    return exp.cast(exp.Literal.number(part.read.rank), "BIGINT")
 
 
 def relation_query(relation: Relation, distinct: bool = False) -> exp.Query:
@@ -197,9 +194,8 @@ def source(relation: Relation, alias: str) -> exp.Expr:
     """A relation as an item of FROM."""
     if len(relation.parts) == 1:
         part = relation.parts[0]
-        plain = part.minus is None and part.ranks is None and part.rank is None
-        plain = plain and part.marks not in ("entered", "earlier")
-        plain = plain and (part.marks == "some" or not relation.marked)
+        read = part.read
+        plain = read.minus is None and read.ranks is None and read.rank is None
         if plain and (part.ranked or not relation.ranked):
             return _rows(part, relation, alias)
     return relation_query(relation).subquery(alias, copy=False)

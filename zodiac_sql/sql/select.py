@@ -15,7 +15,7 @@ from sqlglot import exp
 from zodiac_sql.language.binding import arrange, variables
 from zodiac_sql.language.syntax import Column, Literal, Rule, Type, Variable
 from zodiac_sql.language.types import body_types
-from zodiac_sql.names import MARK, RANK
+from zodiac_sql.names import RANK
 from zodiac_sql.sql.body import Body
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.duplicates import has_duplicates
@@ -41,7 +41,6 @@ def compile_rule(
     context: Context,
     *,
     ranked: bool = False,
-    marked: bool = False,
     as_text: Collection[str] = (),
     as_ids: bool = False,
 ) -> Compiled:
@@ -51,8 +50,7 @@ def compile_rule(
     are wanted `as_ids`, a text that no symbol has is NULL. With
     `ranked`, there is also the column of ranks: the least rank that comes after all facts of ranked
     relations in the body. If a ranked candidate is scanned, only facts of lower ranks than its own
-    take part. With `marked`, there is also the column of marks: whether a fact of the body is
-    marked.
+    take part.
     """
     body = Body(context, plan.rule.body, plan.state)
     body.build(plan)
@@ -72,8 +70,6 @@ def compile_rule(
         query = query.select(exp.true().as_(HOLDS.name, quoted=True))
     if ranked:
         query = query.select(body.next_rank().as_(RANK, quoted=True), copy=False)
-    if marked:
-        query = query.select(body.some_marked().as_(MARK, quoted=True), copy=False)
     return Compiled(query, tuple(texts), has_duplicates(plan, head, context))
 
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from sqlglot import exp
 
 from zodiac_sql.database.statements import anti_join, distinct, semi_join, temp_table, union_all
-from zodiac_sql.names import MARK, RANK
+from zodiac_sql.names import RANK
 from zodiac_sql.sql.class_pairs import joined
-from zodiac_sql.sql.relations import Part, Relation, columns_of, mark_of, part_query, rank_of, table
+from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query, rank_of, table
 
 SEMI_JOIN_ROWS = 500_000
 """Reduce a table of at least this many rows to those among the heads before it is used: DuckDB does
@@ -25,26 +25,24 @@ _HEADS = "heads"
 def unknown(
     heads: exp.Query | None,
     known: Relation,
+    *,
     ranked: bool = False,
     first: int | None = None,
-    marked: bool = False,
     once: bool = False,
 ) -> exp.Select:
     """The rows of a query, each once, that stand in no part of a relation.
 
     With `ranked` the query has ranks, and each row gets the least of its own, but at least `first`.
-    With `marked` it has marks, and a row is marked if one of its own is. If the query has each row
-    `once`, it needs neither to be grouped nor, beside small tables, to be held.
+    If the query has each row `once`, it needs neither to be grouped nor, beside small tables, to be
+    held.
     """
     assert heads is not None
     names = columns_of(known, "c")
-    more = [rank_of("c")] * ranked + [mark_of("c")] * marked
-    query = exp.select(*names, *more)
+    query = exp.select(*names, *[rank_of("c")] * ranked)
     if once:
         rows = heads
     else:
-        grouped = ranked or marked
-        rows = _each_once(heads, known, ranked, first, marked) if grouped else distinct(heads)
+        rows = _with_least_ranks(heads, known, first) if ranked else distinct(heads)
         if not known.parts:
             return rows
     if once and not any(_is_narrowed(part) for part in known.parts):
@@ -54,8 +52,8 @@ def unknown(
         query = query.with_(_HEADS, as_=rows, materialized=True, copy=False)
     others: list[exp.Query] = []
     for number, part in enumerate(known.parts):
-        if part.pairs and not part.pairs.lacks and not part.minus:
-            query = joined(query, part.pairs, table(part), names, f"y{number}", holds=False)
+        if part.read.pairs and not part.read.pairs.lacks and not part.read.minus:
+            query = joined(query, part.read.pairs, table(part), names, f"y{number}", holds=False)
         else:
             others.append(_narrow(part, known))
     if len(others) > MOST_ANTI_JOINS:
@@ -65,38 +63,28 @@ def unknown(
     return query
 
 
-def _each_once(
-    heads: exp.Query, known: Relation, ranked: bool, first: int | None, marked: bool
-) -> exp.Select:
+def _with_least_ranks(heads: exp.Query, known: Relation, first: int | None) -> exp.Select:
     names = columns_of(known, "u")
-    query = exp.select(*names).from_(heads.subquery("u", copy=False))
-    if ranked:
-        least: exp.Expr = exp.Min(this=rank_of("u"))
-        if first is not None:
-            least = exp.func("greatest", least, exp.Literal.number(first))
-        query = query.select(least.as_(RANK, quoted=True), copy=False)
-    if marked:
-        query = query.select(some_marked("u").as_(MARK, quoted=True), copy=False)
+    least: exp.Expr = exp.Min(this=rank_of("u"))
+    if first is not None:
+        least = exp.func("greatest", least, exp.Literal.number(first))
+    query = exp.select(*names, least.as_(RANK, quoted=True))
+    query = query.from_(heads.subquery("u", copy=False))
     return query.group_by(*(name.copy() for name in names), copy=False)
 
 
-def some_marked(alias: str) -> exp.Expr:
-    """Whether one of a group's rows is marked."""
-    return exp.LogicalOr(this=mark_of(alias))
-
-
 def _is_narrowed(part: Part) -> bool:
-    return part.rows >= SEMI_JOIN_ROWS and not part.pairs
+    return part.rows >= SEMI_JOIN_ROWS and not part.read.pairs
 
 
 def _narrow(part: Part, known: Relation) -> exp.Query:
     """A part, or where it is large, only those of its rows that stand among the heads."""
     if not _is_narrowed(part):
-        return part_query(part, replace(known, ranked=False, marked=False))
+        return part_query(part, replace(known, ranked=False))
     columns = columns_of(known, "t")
     query = exp.select(*columns).from_(table(part).as_("t"))
     query = semi_join(query, columns, exp.to_table(_HEADS), "f")
-    return anti_join(query, columns, temp_table(part.minus), "m") if part.minus else query
+    return anti_join(query, columns, temp_table(part.read.minus), "m") if part.read.minus else query
 
 
 def absent(

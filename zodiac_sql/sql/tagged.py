@@ -15,7 +15,7 @@ from sqlglot import exp
 from zodiac_sql.database.column_types import SQL_TYPES, TEXT_TYPES
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.names import RANK, ROUND, TAG
-from zodiac_sql.sql.relations import Picked
+from zodiac_sql.sql.relations import Part, Picked, Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,13 @@ class Layout:
                 value = exp.column(there[column], table="t", quoted=True)
             query = query.select(value.as_(column, quoted=True), copy=False)
         return query.from_(rows.subquery("t", copy=False), copy=False)
+
+    def part(self, name: str, table: str, schema: str = "temp", ranked: bool = False) -> Part:
+        """The rows of a predicate in such a table, `ranked` if that has a column of ranks."""
+        picked = self.picked[name]
+        if ranked and RANK not in dict(picked.columns):
+            picked = replace(picked, columns=(*picked.columns, (RANK, RANK)))
+        return Part(schema, table, 1, ranked, Reading(picked=picked))
 
     def put_counter(self, number: exp.Expr) -> exp.Select:
         """The row that counts rounds, if there is a column for it. Its tag is that of no predicate.
@@ -104,7 +111,9 @@ _ALWAYS: Mapping[str, exp.Expr] = {
 """What stands in the columns of a key that a predicate does not have."""
 
 
-def typed(columns: Sequence[Column], ranked: bool, spelled: bool = False) -> list[tuple[str, str]]:
+def typed(
+    columns: Sequence[Column], *, ranked: bool = False, spelled: bool = False
+) -> list[tuple[str, str]]:
     """Columns of a table with their SQL types, and that of ranks if it has one. Symbols are ids,
     or, if they are `spelled`, texts.
     """

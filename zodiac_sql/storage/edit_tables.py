@@ -42,7 +42,7 @@ def edit_rows(
     if edit.removed:
         removed = edit.removed
         text = cache.get(
-            ("delete", key, removed.table, removed.picked),
+            ("delete", key, removed.table, removed.read.picked),
             lambda: _deletion(predicate, key, removed),
         )
         writes.add(text, check=partial(require_rows, writes.store, key, removed.rows))

@@ -60,7 +60,7 @@ class Edit:
         stored = parts[0]  # all others come as `united`
         if self.removed:
             left = stored.rows - self.removed.rows
-            stored = replace(stored, rows=left, minus=self.removed.table)
+            stored = replace(stored.without(self.removed.table), rows=left)
         return (stored, *(replace(part, enters=stored.place) for part in self.incoming))
 
 

@@ -124,7 +124,7 @@ def difference(store: Store, name: str, new: Relation, old: Relation) -> Part | 
     """Temporary table `name` with the facts of one extension that are not in another, if any."""
     if not new.rows:
         return None
-    if len(new.parts) == 1 and new.parts[0].pairs:
+    if len(new.parts) == 1 and new.parts[0].read.pairs:
         return apart(store, name, new, old)
     query = distinct_query(new)
     if old.rows:
@@ -135,7 +135,7 @@ def difference(store: Store, name: str, new: Relation, old: Relation) -> Part | 
 
 def lacking(facts: exp.Query, known: Relation) -> exp.Query:
     """The facts of a query that a relation does not have, each once."""
-    if any(part.pairs for part in known.parts):
+    if any(part.read.pairs for part in known.parts):
         return unknown(facts, known)  # EXCEPT would make all pairs, and hash them
     return minus(facts, relation_query(known))
 
@@ -154,7 +154,7 @@ def apart(store: Store, name: str, pairs: Relation, others: Relation) -> Part | 
         columns = columns_of(pairs, "c")
         facts = exp.select(*columns).from_(named.subquery("c", copy=False))
         rows = store.count(create_temp(name, _among(facts, columns, part, pairs)))
-    left = replace(part, rows=part.rows - rows, minus=name if rows else None, covers=False)
+    left = replace(part.without(name if rows else None), rows=part.rows - rows, covers=False)
     return left if left.rows else None
 
 
@@ -162,10 +162,10 @@ def _among(
     facts: exp.Select, columns: Sequence[exp.Column], part: Part, relation: Relation
 ) -> exp.Select:
     """Only those facts that are among some pairs."""
-    assert part.pairs is not None
-    if part.pairs.lacks or part.minus:
+    assert part.read.pairs is not None
+    if part.read.pairs.lacks or part.read.minus:
         return semi_join(facts, columns, part_query(part, relation).subquery(copy=False))
-    return joined(facts, part.pairs, table(part), columns, "y", holds=True)
+    return joined(facts, part.read.pairs, table(part), columns, "y", holds=True)
 
 
 def comparable(first: Relation, second: Relation) -> bool:

@@ -31,7 +31,7 @@ Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MovedFacts:
     """Facts of a predicate that a change has moved, as a query for the columns of its tables."""
 
     predicate: str
@@ -96,13 +96,13 @@ def entries_table(number: int) -> exp.Table:
 
 
 def write_entries(
-    writes: Together, feed: Feed, moved: Iterable[Moved], cache: StatementCache
+    writes: Together, feed: Feed, moved: Iterable[MovedFacts], cache: StatementCache
 ) -> Callable[[], Feed]:
     """Let what a change has moved be written, inside its transaction.
 
     Returns what tells the feed after it, once it is written.
     """
-    by_layout: dict[Layout, list[Moved]] = defaultdict(list)
+    by_layout: dict[Layout, list[MovedFacts]] = defaultdict(list)
     for one in moved:
         by_layout[one.predicate, one.columns].append(one)
     if not by_layout:
@@ -195,12 +195,12 @@ def _make_table(store: Store, layout: Layout, others: Iterable[FeedTable]) -> Fe
     return FeedTable(number, predicate, columns)
 
 
-def _insertion(number: int, moved: Sequence[Moved]) -> str:
+def _insertion(number: int, moved: Sequence[MovedFacts]) -> str:
     rows = union_all([_rows(one) for one in moved])
     return render(exp.insert(rows, entries_table(number)))
 
 
-def _rows(moved: Moved) -> exp.Select:
+def _rows(moved: MovedFacts) -> exp.Select:
     query = moved.query()
     ours = [parameter(COMMIT), parameter(TIME), exp.convert(moved.inserted)]
     query.set("expressions", [*ours, *query.expressions])

@@ -40,7 +40,7 @@ from zodiac_sql.sql.class_pairs import Between, pairs_query
 from zodiac_sql.storage.catalog import drop_aside
 from zodiac_sql.storage.edit_tables import edit_rows, key_of, write_table
 from zodiac_sql.storage.edits import Edit, Edits
-from zodiac_sql.storage.feed import Moved, keep, write_entries
+from zodiac_sql.storage.feed import MovedFacts, keep, write_entries
 from zodiac_sql.storage.owners import EXPLICIT, Discarded
 from zodiac_sql.storage.pass_tables import pass_tables
 from zodiac_sql.storage.remove_tables import (
@@ -71,7 +71,7 @@ class Publication:
     """Tables of idb that the change takes away, but from which its facts are still read: they stay
     under another name until the next change."""
     cache: StatementCache
-    moved: Sequence[Moved] = ()
+    moved: Sequence[MovedFacts] = ()
     """What has entered and left the extensions that are in the change feed."""
     keeping: Keeping | None = None
     """What is to be in the feed after the change, if that changes."""
@@ -264,10 +264,10 @@ def _show_pairs(
         if key in remover.rows:
             remover.remove(key)
         assert edit.now is not None
-        assert edit.now.pairs is not None
+        assert edit.now.read.pairs is not None
         _, table = key_of(inner[classes(predicate.name)], owner)
         there = exp.table_(table, db=DERIVED_SCHEMA, quoted=True)
-        pairs = edit.now.pairs
+        pairs = edit.now.read.pairs
         if pairs.between:
             _, table = key_of(inner[between(predicate.name)], owner)
             pairs = replace(pairs, between=Between(DERIVED_SCHEMA, table))

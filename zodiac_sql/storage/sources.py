@@ -22,7 +22,7 @@ from zodiac_sql.program.state import State
 from zodiac_sql.rewrite.hypertree.stored import tables_of_trees
 from zodiac_sql.rewrite.rewritten_hypernode import Inner, ModuleRow, tables_of
 from zodiac_sql.sql.class_pairs import Between, Pairs
-from zodiac_sql.sql.relations import Part, Relation
+from zodiac_sql.sql.relations import Part, Reading, Relation
 from zodiac_sql.storage.owners import EXPLICIT, Owner
 
 T = TypeVar("T")
@@ -171,7 +171,7 @@ def _parted(module: ModuleRow, hypernode: int, rows: int, schema: Schema) -> Par
     tables = tables_of(module, schema)
     table = derived(hypernode, tables[classes(module.predicate)].sql_name)
     pairs = pairs_of(module, hypernode, tables)
-    return Part(DERIVED_SCHEMA, table, rows, pairs=pairs, covers=module.covers)
+    return Part(DERIVED_SCHEMA, table, rows, read=Reading(pairs=pairs), covers=module.covers)
 
 
 def pairs_of(module: ModuleRow, hypernode: int, tables: Mapping[str, Predicate]) -> Pairs:

@@ -30,15 +30,15 @@ def _decoded_pairs(part: Part, relation: Relation) -> exp.Query:
 
     A query for one node then finds it at once: 5 ms where decoded pairs took 190 (4 million).
     """
-    assert part.pairs is not None
+    assert part.read.pairs is not None
     names = [column.name for column in relation.columns]
     if relation.columns[0].type is not Type.SYMBOL:
-        return pairs_query(part.pairs, table(part), names)
+        return pairs_query(part.read.pairs, table(part), names)
     same = exp.column("id", table="t").eq(exp.column("node", table="c"))
     columns = [exp.column(name, table="c", quoted=True) for name in ("node", "class", "loop")]
     nodes = exp.select(*columns, exp.column("text", table="t")).from_(table(part).as_("c"))
     nodes = nodes.join(exp.to_table("zodiac.symbol").as_("t"), on=same)
-    return pairs_query(part.pairs, nodes.subquery(), names, "text")
+    return pairs_query(part.read.pairs, nodes.subquery(), names, "text")
 
 
 def view(sql_name: str, relation: Relation, or_replace: bool, database: str) -> exp.Create:
@@ -131,4 +131,4 @@ def _have_changed(before: Sources, after: Sources, predicate: str) -> bool:
 def _tables(sources: Sources, predicate: str) -> set[tuple[object, ...]]:
     """The tables of a predicate, with all that a view depends on, and so without their sizes."""
     owners = sources.owners(predicate)
-    return {(p.schema, p.table, p.pairs, p.covers) for parts in owners.values() for p in parts}
+    return {(p.schema, p.table, p.read.pairs, p.covers) for parts in owners.values() for p in parts}

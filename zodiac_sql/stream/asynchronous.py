@@ -10,7 +10,7 @@ from typing import Any
 from zodiac_sql.change.change import Change
 from zodiac_sql.database.guard import Guard
 from zodiac_sql.stream.channel import Channel
-from zodiac_sql.stream.loop import Begin, Loop, Options, ended_early
+from zodiac_sql.stream.loop import Begin, StreamLoop, StreamOptions, ended_early
 from zodiac_sql.stream.sources import AHEAD
 from zodiac_sql.stream.updates import Item
 
@@ -20,7 +20,7 @@ async def changes_of(
     begin: Begin,
     position: Callable[[str], int | None],
     guard: Guard,
-    options: Options,
+    options: StreamOptions,
 ) -> AsyncIterator[Change]:
     """Yield the changes that the updates of an asynchronous iterable make.
 
@@ -33,7 +33,7 @@ async def changes_of(
     channel = Channel(options.queue or AHEAD, lambda: loop.call_soon_threadsafe(moved.set))
     done = options.passed_over(position)
     pump = asyncio.create_task(_pump(updates, channel, moved, options.name, done))
-    changes = Loop(channel, begin, options, done).changes()
+    changes = StreamLoop(channel, begin, options, done).changes()
     try:
         with ThreadPoolExecutor(1, "zodiac-stream") as worker:
             while True:

@@ -13,7 +13,7 @@ from zodiac_sql.stream.updates import Item
 
 
 class Channel:
-    """A queue of updates from one thread to another; updates in it have arrived (sources.Source).
+    """A queue of updates from one thread to another; updates in it have arrived.
 
     `on_move` is called, in either thread, when something was put or taken, or the channel ended.
     """

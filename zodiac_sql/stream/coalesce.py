@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from zodiac_sql.change.update import Update
     from zodiac_sql.graph.hypergraph import Hypergraph
     from zodiac_sql.program.state import State
-    from zodiac_sql.stream.updates import Step
+    from zodiac_sql.stream.updates import ReadUpdate
 
 Row = tuple[Any, ...] | list[Any]
 Key = tuple[Any, ...]
@@ -68,7 +68,7 @@ class Net:
         self._operations: dict[str, dict[Key, tuple[Row, bool]]] = {}
         """By predicate and key: the row of a fact, and whether the fact is there afterwards."""
 
-    def add(self, step: Step) -> bool:
+    def add(self, step: ReadUpdate) -> bool:
         """Add an update if it can be netted with the others. Returns whether it was added."""
         if step.has_rules:
             return False
@@ -90,7 +90,7 @@ class Net:
                 if rows:
                     verb(name, rows)
 
-    def _keyed(self, step: Step) -> dict[str, tuple[dict[Key, Row], dict[Key, Row]]]:
+    def _keyed(self, step: ReadUpdate) -> dict[str, tuple[dict[Key, Row], dict[Key, Row]]]:
         """The rows that an update deletes and inserts, by predicate and key."""
         found: dict[str, tuple[dict[Key, Row], dict[Key, Row]]] = {}
         for which, facts in enumerate((step.deletes, step.inserts)):

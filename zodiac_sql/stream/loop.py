@@ -19,7 +19,7 @@ from zodiac_sql.errors import (
     StreamError,
 )
 from zodiac_sql.stream.coalesce import Net
-from zodiac_sql.stream.sources import Source
+from zodiac_sql.stream.sources import UpdateSource
 from zodiac_sql.stream.updates import Item, once
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _UNREADABLE = (ValueError, TypeError, ArithmeticError, NotImplementedError, Recu
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class StreamOptions:
     """How a stream is applied; see `KnowledgeBase.stream`."""
 
     name: str | None = None
@@ -71,12 +71,12 @@ def ended_early(name: str | None, done: int, there: int) -> StreamError:
 
 
 @dataclass(slots=True)
-class Loop:
+class StreamLoop:
     """Applies the updates of a source, except the first `done` ones."""
 
-    source: Source
+    source: UpdateSource
     begin: Begin
-    options: Options
+    options: StreamOptions
     done: int
     _singly: int = 0
     """How many of the next updates are applied one by one, because together they were refused."""

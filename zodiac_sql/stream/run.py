@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 from zodiac_sql.change.change import Change
 from zodiac_sql.database.guard import Guard
-from zodiac_sql.stream.loop import Begin, Loop, Options, ended_early
+from zodiac_sql.stream.loop import Begin, StreamLoop, StreamOptions, ended_early
 from zodiac_sql.stream.sources import opened, require_source
 
 
@@ -15,7 +15,7 @@ def stream(
     begin: Begin,
     position: Callable[[str], int | None],
     guard: Guard,
-    options: Options,
+    options: StreamOptions,
 ) -> Iterator[Change] | AsyncIterator[Change]:
     """The changes that updates make; an asynchronous iterator if the source is asynchronous.
 
@@ -31,11 +31,11 @@ def stream(
 
 
 def _changes(
-    updates: object, begin: Begin, position: Callable[[str], int | None], options: Options
+    updates: object, begin: Begin, position: Callable[[str], int | None], options: StreamOptions
 ) -> Iterator[Change]:
     with opened(updates, options.queue) as source:
         done = options.passed_over(position)
         for number in range(done):
             if source.next() is None:
                 raise ended_early(options.name, done, number)
-        yield from Loop(source, begin, options, done).changes()
+        yield from StreamLoop(source, begin, options, done).changes()

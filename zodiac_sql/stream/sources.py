@@ -20,7 +20,7 @@ AHEAD = 100
 """How many updates are read ahead from a source that may block, if no `queue` is given."""
 
 
-class Source(Protocol):
+class UpdateSource(Protocol):
     """Gives updates in their order."""
 
     def next(self) -> Item | None:
@@ -89,7 +89,7 @@ class AtRest(Asked):
 
 
 @contextmanager
-def opened(updates: object, queue: int | None) -> Iterator[Source]:
+def opened(updates: object, queue: int | None) -> Iterator[UpdateSource]:
     """Open the source of some updates, and close it at the end. Raises DataError if it is none."""
     if isinstance(updates, UpdateQueue):
         yield updates.channel

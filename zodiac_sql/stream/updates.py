@@ -46,7 +46,7 @@ _KEYS = ("delete", "insert", "drop_rules", "add_rules", "replace_rules", "set")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ReadUpdate:
     """An update that has been read. Its mappings and rows are the given objects, not copies."""
 
     deletes: Mapping[str, object]
@@ -85,11 +85,11 @@ class Item:
     given: object
     where: str = ""
     arrived: float = field(default_factory=time.perf_counter)
-    _step: Step | None = None
+    _step: ReadUpdate | None = None
     _spent: bool = False
     """Whether rows that can be read only once have been read."""
 
-    def step(self) -> Step:
+    def step(self) -> ReadUpdate:
         """The update, read. Raises DataError, which says what would be right."""
         if self._step is None:
             self._step = step_of(_parsed(self.given) if self.where else self.given)
@@ -112,7 +112,7 @@ class Item:
         self._spent = True
         self._step = replace(step, deletes=_kept(step.deletes), inserts=_kept(step.inserts))
 
-    def step_for(self, state: State) -> Step:
+    def step_for(self, state: State) -> ReadUpdate:
         """The update, read for a state: JSON texts in columns of dates or timestamps are parsed.
 
         Raises DataError for a text that is none.
@@ -138,14 +138,14 @@ def _kept(facts: Mapping[str, object]) -> Mapping[str, object]:
     }
 
 
-def step_of(given: object) -> Step:
+def step_of(given: object) -> ReadUpdate:
     """Read an update. Raises DataError."""
     if not isinstance(given, Mapping):
         raise DataError(f"an update is an object such as {_EXAMPLE}; not {_kind(given)}")
     for key in given:
         if key not in _KEYS:
             raise DataError(f"an update has no {key!r}: its keys are {', '.join(_KEYS)}")
-    step = Step(
+    step = ReadUpdate(
         _facts(given, "delete"),
         _facts(given, "insert"),
         _rules(given, "drop_rules"),

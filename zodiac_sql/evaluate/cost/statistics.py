@@ -99,7 +99,7 @@ class Statistics:
         """The size of a large atom by DuckDB's statistics of the largest table."""
         largest = max(relation.parts, key=lambda part: part.rows)
         values = [float(relation.rows) ** 0.5] * len(relation.columns)
-        if not largest.pairs:
+        if not largest.read.pairs:
             stats = [
                 exp.Anonymous(this="stats", expressions=[exp.column(c.name, quoted=True)])
                 for c in relation.columns

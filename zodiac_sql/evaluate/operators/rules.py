@@ -11,7 +11,7 @@ from zodiac_sql.cost.operator import Cost, Operator
 from zodiac_sql.database.statements import distinct
 from zodiac_sql.evaluate.evaluation import Evaluates, Evaluation
 from zodiac_sql.evaluate.operators.copies import shared
-from zodiac_sql.evaluate.run_plans import apply_plans
+from zodiac_sql.evaluate.run_plans import Target, apply_plans
 from zodiac_sql.evaluate.semi_naive import Fixpoint, table_name
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.sql.context import Context
@@ -54,17 +54,9 @@ def _single(work: Evaluation, rule: Rule, context: Context) -> dict[str, Part]:
         return {}
     name = table_name(work.hypernode, predicate, schema)
     columns = schema[predicate].columns
-    rows = apply_plans(
-        store,
-        cache,
-        [plan],
-        context,
-        key="whole",
-        columns=columns,
-        table=name,
-        shape=distinct if has_duplicates(plan, columns, context) else _as_they_are,
-        grows=True,
-    )
+    shape = distinct if has_duplicates(plan, columns, context) else _as_they_are
+    target = Target(name, columns, "whole", shape, grows=True)
+    rows = apply_plans(store, cache, [plan], context, target)
     return {predicate: Part("temp", name, rows)} if rows else {}
 
 

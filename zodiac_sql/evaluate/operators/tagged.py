@@ -23,7 +23,7 @@ from zodiac_sql.evaluate.semi_naive import Fixpoint, table_name
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.schema import Schema
 from zodiac_sql.language.syntax import Rule
-from zodiac_sql.names import RANK, is_node
+from zodiac_sql.names import is_node
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Version, whole
@@ -40,7 +40,7 @@ def linear_of_several(
 ) -> Fixpoint:
     """The same for several predicates: the statement finds the facts of all, with tags."""
     context = with_tables(store, hypernode, _with_united(store, hypernode, context))
-    layout = layout_of({p: typed(_of(p, schema).stored, False) for p in hypernode.derives})
+    layout = layout_of({p: typed(_of(p, schema).stored) for p in hypernode.derives})
 
     def tagged(rule: Rule, around: Context) -> exp.Query:
         head = rule.head.predicate
@@ -50,7 +50,7 @@ def linear_of_several(
         return layout.put(head, exp.select(*names).from_(rows.subquery("h", copy=False)))
 
     def found(name: str) -> Relation:
-        return Relation(schema[name].columns, (Part("", "r", 1, picked=layout.picked[name]),))
+        return Relation(schema[name].columns, (layout.part(name, "r", ""),))
 
     own = hypernode.derives
     outside = {name: context.relation(name, Version.ALL) for name in own}
@@ -69,9 +69,7 @@ def linear_of_several(
     store.run(create_temp(whole_table, query), as_written=True)
     parts = {}
     for predicate in hypernode.derives:
-        picked = layout.picked[predicate]
-        picked = replace(picked, columns=(*picked.columns, (RANK, RANK)))
-        part = Part("temp", whole_table, 1, ranked=True, picked=picked)
+        part = layout.part(predicate, whole_table, ranked=True)
         name = table_name(hypernode, predicate, schema)
         rows = relation_query(Relation(schema[predicate].columns, (part,), ranked=True))
         if count := store.count(create_temp(name, rows)):

@@ -26,7 +26,7 @@ from zodiac_sql.rewrite.closures.module import NODE
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 from zodiac_sql.sql.class_pairs import Pairs
 from zodiac_sql.sql.plan import Version
-from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query, table
+from zodiac_sql.sql.relations import Part, Reading, Relation, columns_of, relation_query, table
 
 MEMBERS = "zodiac$change_members_"
 """Prefix of the tables of members. They last until the next change, because a Change reads them."""
@@ -57,8 +57,8 @@ class Closure:
     @property
     def now(self) -> Part:
         """All that the hypernode derives of the relation."""
-        pairs = Pairs(unequal=self.row.unequal)
-        return Part("temp", self.whole, self.partition.rows, pairs=pairs, covers=self.row.covers)
+        read = Reading(pairs=Pairs(unequal=self.row.unequal))
+        return Part("temp", self.whole, self.partition.rows, read=read, covers=self.row.covers)
 
     @property
     def delta(self) -> Part | None:

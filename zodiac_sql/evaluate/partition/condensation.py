@@ -22,13 +22,13 @@ from sqlglot import exp
 from zodiac_sql.database.statements import create_temp, create_temp_view, drop, rename, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.partition.closure import MEMBERS, links
-from zodiac_sql.evaluate.partition.strong import Graph, graph_of, strong_components
+from zodiac_sql.evaluate.partition.strong import ArcLists, graph_of, strong_components
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.names import CHANGE_FACTS
 from zodiac_sql.rewrite.closures.module import FIRST, NODE, SECOND
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 from zodiac_sql.sql.class_pairs import Between, Pairs
-from zodiac_sql.sql.relations import Part, Relation, table
+from zodiac_sql.sql.relations import Part, Reading, Relation, table
 from zodiac_sql.storage.edits import Delta
 
 _LINKS = "zodiac$links"
@@ -218,7 +218,7 @@ ANTI JOIN "zodiac$view_between" AS s USING (first, second)
 class Components:
     """The strongly connected components of a graph, and its arcs."""
 
-    graph: Graph
+    graph: ArcLists
     component: array[int]
     """That of each node."""
     number: int
@@ -226,7 +226,7 @@ class Components:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MovedRows:
     """What becomes of the tables in the file: rows that leave and come."""
 
     left: Part | None
@@ -257,7 +257,7 @@ class Condensation:
     def now(self) -> Part:
         """All facts of the relation."""
         pairs = Pairs(between=Between("temp", self.between))
-        return Part("temp", self.members, self.rows, pairs=pairs, covers=True)
+        return Part("temp", self.members, self.rows, read=Reading(pairs=pairs), covers=True)
 
     def compare(self, former: Part) -> None:
         """Compare the relation with what it was before the change."""
@@ -286,12 +286,12 @@ class Condensation:
         pairs = exp.select(exp.Count(this=exp.Star())).from_(temp_table(self.between))
         return (last, rows), (self.between, self.store.count(pairs))
 
-    def moved(self) -> Moved:
+    def moved(self) -> MovedRows:
         """What became of the tables, after a comparison."""
         self._takes_back()
         parts = [self._rows(text, name) for name, text in _MOVED.items()]
         self._gives_names()
-        return Moved(*parts)
+        return MovedRows(*parts)
 
     def _moved(self, text: str, name: str) -> Part | None:
         """The facts that are pairs of groups in a table."""
@@ -301,7 +301,7 @@ class Condensation:
         last = f"{CHANGE_FACTS}{name}_{self.stem}"
         _put(store, f"zodiac${name}", last)
         pairs = Pairs("group", between=Between("temp", last))
-        return Part("temp", self.members, rows, pairs=pairs) if rows else None
+        return Part("temp", self.members, rows, read=Reading(pairs=pairs)) if rows else None
 
     def _rows(self, text: str, name: str) -> Part | None:
         rows = self.store.count(text)
@@ -421,13 +421,13 @@ def _numbers(column: object) -> array[int]:
 
 def _see(store: Store, former: Part) -> None:
     """Give the tables of classes, and of pairs of them, their fixed names."""
-    assert former.pairs is not None
-    assert former.pairs.between is not None
+    assert former.read.pairs is not None
+    assert former.read.pairs.between is not None
     columns = (exp.column(name, quoted=True) for name in (NODE, "class", "loop"))
     classes = exp.select(*columns).from_(table(former))
     store.run(create_temp_view("zodiac$view_classes", classes))
     ends = (exp.column(name, quoted=True) for name in (FIRST, SECOND))
-    pairs = exp.select(*ends).from_(former.pairs.between.named("c"))
+    pairs = exp.select(*ends).from_(former.read.pairs.between.named("c"))
     store.run(create_temp_view("zodiac$view_between", pairs))
 
 

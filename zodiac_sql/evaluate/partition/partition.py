@@ -26,7 +26,7 @@ from zodiac_sql.language.syntax import Type
 from zodiac_sql.names import DERIVED_SCHEMA
 from zodiac_sql.rewrite.closures.module import NODE
 from zodiac_sql.sql.class_pairs import Pairs
-from zodiac_sql.sql.relations import Part, table
+from zodiac_sql.sql.relations import Part, Reading, table
 
 LINKS = "zodiac$links"
 
@@ -214,7 +214,7 @@ class Partition:
         if lacks is not None:
             rows -= counts.now_and_prev if "prev" in (by, lacks) else counts.now_and_before
         pairs = Pairs(by, lacks, self.unequal)
-        return Part("temp", self.name, rows, pairs=pairs) if rows else None
+        return Part("temp", self.name, rows, read=Reading(pairs=pairs)) if rows else None
 
     def says(self, text: str, stored: Part | None = None, new: str = "") -> str:
         """A statement with the names of the table of members, that in the file, and a new one."""
@@ -340,8 +340,8 @@ def compare(partition: Partition, former: Part) -> None:
 
     `loop` is right in both, even if only one of them is `unequal`.
     """
-    assert former.pairs is not None
-    partition.unequal = partition.unequal or former.pairs.unequal
+    assert former.read.pairs is not None
+    partition.unequal = partition.unequal or former.read.pairs.unequal
     for text in (_COMPARE, _GONE):
         partition.store.run(partition.says(text, former))
     _count_change(partition)

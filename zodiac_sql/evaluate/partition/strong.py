@@ -14,7 +14,7 @@ from itertools import accumulate
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class ArcLists:
     """The arcs of a directed graph: those of node n lead to `to[first[n]]` and those after it."""
 
     first: array[int]
@@ -25,15 +25,15 @@ class Graph:
         return len(self.first) - 1
 
 
-def graph_of(nodes: int, starts: Iterable[int], to: array[int]) -> Graph:
+def graph_of(nodes: int, starts: Iterable[int], to: array[int]) -> ArcLists:
     """The graph of some arcs, sorted by their starts."""
     counts = array("i", bytes(4 * (nodes + 1)))
     for start in starts:
         counts[start + 1] += 1
-    return Graph(array("i", accumulate(counts)), to)
+    return ArcLists(array("i", accumulate(counts)), to)
 
 
-def strong_components(graph: Graph) -> tuple[array[int], int]:
+def strong_components(graph: ArcLists) -> tuple[array[int], int]:
     """The component of each node, and how many there are.
 
     An arc between two components leads from the higher number to the lower one.

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from zodiac_sql.database.store import Store
 from zodiac_sql.facts.load import literals, ntriples
-from zodiac_sql.facts.load.ntriples import LineFile, Reading
-from zodiac_sql.facts.load.properties import Fallen, Property
+from zodiac_sql.facts.load.ntriples import LineFile, TriplesReader
+from zodiac_sql.facts.load.properties import Fallen, LoadedProperty
 from zodiac_sql.language.prefixed import prefixed
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
@@ -60,7 +60,7 @@ class _Family:
 
 
 def notes(
-    store: Store, file: LineFile, found: Sequence[Property], reading: Reading
+    store: Store, file: LineFile, found: Sequence[LoadedProperty], reading: TriplesReader
 ) -> Iterator[str]:
     """A note for each of the first properties that fell back to text, and one for all others.
 
@@ -89,7 +89,7 @@ def _family(kinds: Mapping[str, int]) -> _Family | None:
     return None
 
 
-def _note(store: Store, file: LineFile, property_: Property, reading: Reading) -> str:
+def _note(store: Store, file: LineFile, property_: LoadedProperty, reading: TriplesReader) -> str:
     family = _family(property_.kinds)
     assert family is not None
     row, object_, why = _first_odd(store, property_, family)
@@ -107,7 +107,7 @@ def _note(store: Store, file: LineFile, property_: Property, reading: Reading) -
 _MOST_SHOWN = 160
 
 
-def _first_odd(store: Store, property_: Property, family: _Family) -> tuple[int, str, str]:
+def _first_odd(store: Store, property_: LoadedProperty, family: _Family) -> tuple[int, str, str]:
     """The row and the object of the first statement that stands in the way, and how it does."""
     if set(property_.kinds) - set(family.datatypes):
         given: dict[str, object] = {"term": property_.term, "datatypes": list(family.datatypes)}

@@ -19,7 +19,7 @@ from zodiac_sql.facts.load.result import Loaded
 from zodiac_sql.facts.load.source import SourceFile
 from zodiac_sql.facts.load.table_file import ROWS, TableFile, count_facts, is_empty
 from zodiac_sql.facts.rows import as_arrow
-from zodiac_sql.facts.stage import stage_table
+from zodiac_sql.facts.stage import SourceTable, stage_table
 from zodiac_sql.language.schema import Predicate
 
 if TYPE_CHECKING:
@@ -62,16 +62,8 @@ def load_parquet(
     empty, gaps = table.gaps() if skip_bad or options.skips_rows else (0, [])
     if empty:
         table.drop(list(map(is_empty, table.names)))
-    staged = stage_table(
-        store,
-        name,
-        ROWS,
-        known,
-        named=True,
-        untyped=untyped,
-        place=table.place,
-        widens=options.widens,
-    )
+    rows = SourceTable(ROWS, True, untyped, table.place)
+    staged = stage_table(store, name, rows, known, widens=options.widens)
     facts = count_facts(store, staged)
     if options.skips_rows:
         return Loaded((staged,), facts, notes=(*told.notes, *notes_on(file.path, empty)))

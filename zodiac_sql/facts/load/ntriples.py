@@ -168,7 +168,7 @@ _MALFORMED = "s = '' OR p = '' OR o = ''"
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TriplesReader:
     """The content of zodiac_triple. Rows of blank lines and comments are NULL, of bad lines ''."""
 
     triples: int
@@ -205,7 +205,7 @@ class LineFile:
         return {"untagged": _UNTAGGED, **_PATTERNS[self.syntax if self.written else "converted"]}
 
 
-def read(store: Store, file: LineFile, skip_bad: bool) -> Reading:
+def read(store: Store, file: LineFile, skip_bad: bool) -> TriplesReader:
     """Create the temporary table zodiac_triple(s, p, o, named) from a file.
 
     Raises DataError if lines are malformed, unless `skip_bad`.
@@ -231,10 +231,10 @@ def read(store: Store, file: LineFile, skip_bad: bool) -> Reading:
     if count and not skip_bad:
         raise DataError(refusal(file, skipped, count, _expected(file, skipped)))
     gone = tuple(row for row, _, _ in unreadable)
-    return Reading(triples - malformed, bool(graphs), skipped, count, gone)
+    return TriplesReader(triples - malformed, bool(graphs), skipped, count, gone)
 
 
-def line_of(file: LineFile, row: int, reading: Reading) -> int | None:
+def line_of(file: LineFile, row: int, reading: TriplesReader) -> int | None:
     """The line of a row of zodiac_triple in the file that a user wrote; None if that takes long."""
     if file.original is not None:
         near = row <= _MOST_COUNTED

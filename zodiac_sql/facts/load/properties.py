@@ -45,7 +45,7 @@ class Fallen(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Property:
+class LoadedProperty:
     """A property or class of a file, and the predicate that it becomes.
 
     `kinds` counts its objects by datatype (or 'node', 'text'). `forms` has the form that a literal
@@ -87,7 +87,7 @@ class Property:
         return tuple(Column(name, type_) for name, type_ in zip(names, types, strict=False))
 
 
-def profiled(store: Store, file: str, known: Mapping[str, Predicate]) -> list[Property]:
+def profiled(store: Store, file: str, known: Mapping[str, Predicate]) -> list[LoadedProperty]:
     """All properties and classes of zodiac_triple, each with its type.
 
     Creates the temporary tables zodiac_key and zodiac_form, from which the facts are made. Raises
@@ -116,7 +116,7 @@ def profiled(store: Store, file: str, known: Mapping[str, Predicate]) -> list[Pr
     return found
 
 
-def _counted(store: Store, known: Mapping[str, Predicate]) -> list[Property]:
+def _counted(store: Store, known: Mapping[str, Predicate]) -> list[LoadedProperty]:
     rows = store.rows(
         "SELECT term, class, CASE WHEN class THEN '' ELSE datatype END AS kind, count(*)"
         " FROM zodiac_statements() GROUP BY ALL ORDER BY ALL"
@@ -127,11 +127,11 @@ def _counted(store: Store, known: Mapping[str, Predicate]) -> list[Property]:
     found = []
     for number, ((term, class_), counts) in enumerate(kinds.items()):
         name = predicate_name(term[1:-1])
-        found.append(Property(number, name, term, class_, counts, known.get(name)))
+        found.append(LoadedProperty(number, name, term, class_, counts, known.get(name)))
     return found
 
 
-def _check_arities(file: str, found: list[Property]) -> None:
+def _check_arities(file: str, found: list[LoadedProperty]) -> None:
     both = {p.name for p in found if p.class_} & {p.name for p in found if not p.class_}
     if both:
         raise DataError(
@@ -153,7 +153,7 @@ def _check_arities(file: str, found: list[Property]) -> None:
             raise DataError(f"{file}: {said} Nothing was loaded.")
 
 
-def _with_forms(property_: Property) -> Property:
+def _with_forms(property_: LoadedProperty) -> LoadedProperty:
     """The property with the type that its column has or could have, and the forms of literals."""
     known_type = property_.known_type
     if property_.class_ or known_type is Type.SYMBOL:
@@ -174,7 +174,7 @@ def _with_forms(property_: Property) -> Property:
     return replace(property_, type=type_, forms=literals.beside_doubles(forms_free))
 
 
-def _create_forms(store: Store, found: list[Property]) -> None:
+def _create_forms(store: Store, found: list[LoadedProperty]) -> None:
     triples = [(p.term, datatype, form) for p in found for datatype, form in p.forms.items()]
     store.run(
         "CREATE OR REPLACE TEMP TABLE zodiac_form AS SELECT unnest($term::VARCHAR[]) AS term,"
@@ -221,7 +221,7 @@ def _fitting(store: Store) -> dict[tuple[str, str], _Fitting]:
     return {(term, datatype): _Fitting(*counts) for term, datatype, *counts in rows}
 
 
-def _decided(property_: Property, fits: Mapping[tuple[str, str], _Fitting]) -> Property:
+def _decided(property_: LoadedProperty, fits: Mapping[tuple[str, str], _Fitting]) -> LoadedProperty:
     """The property with its final type: native if all fit, or if the predicate has the type."""
     if property_.type is Type.SYMBOL:
         return property_

@@ -29,7 +29,7 @@ from zodiac_sql.facts.load import (
     urns,
 )
 from zodiac_sql.facts.load.ntriples import LineFile
-from zodiac_sql.facts.load.properties import Property
+from zodiac_sql.facts.load.properties import LoadedProperty
 from zodiac_sql.facts.load.result import MOST_LISTED, Loaded, Skipped
 from zodiac_sql.facts.load.source import SourceFile
 from zodiac_sql.facts.rdf_values import native_value
@@ -104,7 +104,7 @@ def _load(
     )
 
 
-def _moved(file: str, property_: Property) -> str:
+def _moved(file: str, property_: LoadedProperty) -> str:
     return (
         f"{file}: the objects of {property_.name} are moments of several time zones. The column "
         "has instants, which are written in UTC: SPARQL's DAY and HOURS are those of UTC."
@@ -112,7 +112,7 @@ def _moved(file: str, property_: Property) -> str:
 
 
 def _misfits(
-    store: Store, file: LineFile, found: Sequence[Property], skip_bad: bool
+    store: Store, file: LineFile, found: Sequence[LoadedProperty], skip_bad: bool
 ) -> list[Skipped]:
     """The first statements whose objects do not fit a column of a known type.
 
@@ -139,7 +139,7 @@ def _misfits(
     return bad
 
 
-def _staged(store: Store, property_: Property) -> Staged:
+def _staged(store: Store, property_: LoadedProperty) -> Staged:
     """The facts of one predicate, selected from those of the file."""
     values: list[exp.Expr] = [exp.column("s"), _object(property_.type)]
     names = [column.name for column in property_.columns]

@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from zodiac_sql.database.statements import temp_table
 from zodiac_sql.database.store import Store
-from zodiac_sql.facts.load.properties import Property
+from zodiac_sql.facts.load.properties import LoadedProperty
 from zodiac_sql.facts.rdf_values import Literals
 from zodiac_sql.facts.stage import scratch
 from zodiac_sql.language.prefixed import prefixed
@@ -57,7 +57,7 @@ LIMIT $most
 """
 
 
-def notes(store: Store, file: str, found: Sequence[Property]) -> Iterator[str]:
+def notes(store: Store, file: str, found: Sequence[LoadedProperty]) -> Iterator[str]:
     """A note for each property of which several statements become one fact.
 
     It reads zodiac_triple, as it was read from the file.
@@ -99,11 +99,11 @@ def _count(store: Store, table: str) -> int:
     return int(store.rows(counted)[0][0])
 
 
-def _usual_datatype(property_: Property) -> str:
+def _usual_datatype(property_: LoadedProperty) -> str:
     return max(property_.forms, key=lambda datatype: property_.kinds[datatype])
 
 
-def _odd_datatypes(property_: Property) -> int:
+def _odd_datatypes(property_: LoadedProperty) -> int:
     """How many objects are not of the usual datatype."""
     counts = [property_.kinds[datatype] for datatype in property_.forms]
     return sum(counts) - max(counts)
@@ -137,7 +137,7 @@ def _told(store: Store, number: int, way: Literals) -> dict[str, tuple[int, str,
     return {term: (count, one, other) for term, count, one, other in store.rows(counted)}
 
 
-def _note(file: str, property_: Property, count: int, *example: str) -> str:
+def _note(file: str, property_: LoadedProperty, count: int, *example: str) -> str:
     one, other = (prefixed(text, {"xsd": XSD}) for text in example)
     facts = "1 fact" if count == 1 else f"{count} facts"
     return (

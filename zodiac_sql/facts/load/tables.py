@@ -33,7 +33,7 @@ from zodiac_sql.facts.load.read_json import JSON_FORMATS, read_json
 from zodiac_sql.facts.load.result import MOST_LISTED, Loaded, Skipped, listed
 from zodiac_sql.facts.load.source import SourceFile, check_lines
 from zodiac_sql.facts.load.table_file import ROWS, TableFile, count_facts, is_empty
-from zodiac_sql.facts.stage import scratch, stage_table
+from zodiac_sql.facts.stage import SourceTable, scratch, stage_table
 from zodiac_sql.language.schema import Predicate, default_columns
 from zodiac_sql.language.syntax import Type
 
@@ -103,10 +103,10 @@ def _load_rows(
         table.drop([*map(typing.misfit, typing.doubtful), *map(is_empty, table.names)])
     store.run(create_temp_view(CELLS, typing.values()))
     try:
-        staged = stage_table(
-            store, name, CELLS, predicate, named=table.named, untyped=typing.untyped,
-            place=table.place, whole=not table.has_gaps(), widens=widens,
-        )  # fmt: skip
+        source = SourceTable(
+            CELLS, table.named, typing.untyped, table.place, good=not table.has_gaps()
+        )
+        staged = stage_table(store, name, source, predicate, widens=widens)
     finally:
         store.run(drop_view(CELLS))
     return Loaded((staged,), count_facts(store, staged), bad[:MOST_LISTED], count, told)

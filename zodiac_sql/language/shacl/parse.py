@@ -17,7 +17,7 @@ from zodiac_sql.language.made_parsers import parser
 from zodiac_sql.language.parse import parse_what_can_be as parse_rules
 from zodiac_sql.language.prefixed import WELL_KNOWN_PREFIXES, prefixed
 from zodiac_sql.language.shacl.expressions import alternatives, joined, value
-from zodiac_sql.language.shacl.patterns import Patterns
+from zodiac_sql.language.shacl.patterns import ShaclTriples
 from zodiac_sql.language.shacl.terms import Node, Terms, variables_in
 from zodiac_sql.language.shacl.unsupported import named
 from zodiac_sql.language.syntax import Atom, Constant, Program, Rule, Term
@@ -106,7 +106,7 @@ class _Reading:
 
         for triples in part.children:
             assert isinstance(triples, Tree)
-            for fact in Patterns(self.terms, "data", blank).read(triples):
+            for fact in ShaclTriples(self.terms, "data", blank).read(triples):
                 self._fact(fact, part)
 
     def _fact(self, text: str, part: Node) -> None:
@@ -121,7 +121,7 @@ class _Reading:
             atom
             for triples in head.children
             if isinstance(triples, Tree)
-            for atom in Patterns(self.terms, "head", lambda _: "_").read(triples)
+            for atom in ShaclTriples(self.terms, "head", lambda _: "_").read(triples)
         ]
         for name, token in variables_in(head).items():
             if name not in body.bound:
@@ -185,7 +185,7 @@ class _Body:
     def _read(self, one: Node) -> None:
         match one.data:
             case "triples":
-                atoms = Patterns(self._terms, "body", self._new).read(one)
+                atoms = ShaclTriples(self._terms, "body", self._new).read(one)
                 self.bound |= variables_in(one).keys()
                 self._positive += atoms
                 self._and([atoms], one)
@@ -236,7 +236,7 @@ class _Body:
         tests = [c for c in one.children if isinstance(c, Tree) and c.data == "filter"]
         inside = {name for tree in triples for name in variables_in(tree)}
         renamed = {name: self._new(f"_:{name}") for name in sorted(inside - self.bound)}
-        patterns = Patterns(self._terms, "body", self._new, renamed)
+        patterns = ShaclTriples(self._terms, "body", self._new, renamed)
         for tree in triples:
             patterns.read(tree)
         atoms = patterns.atoms

@@ -19,7 +19,7 @@ Place = Literal["body", "head", "data"]
 
 
 @dataclass(slots=True)
-class Patterns:
+class ShaclTriples:
     """Reads the triples of one rule, or of a block of data. `blank` names a new blank node."""
 
     terms: Terms

@@ -20,7 +20,8 @@ from zodiac_sql.evaluate.improving import Improving, Loop, is_guarded
 from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.evaluate.never_better import never_better
 from zodiac_sql.graph.hypergraph import Hypernode
-from zodiac_sql.maintain.contract import Maintained, Marking, Stopped, Task, Work
+from zodiac_sql.maintain.contract import Maintained, Stopped, Task, Work
+from zodiac_sql.maintain.steps.change_plans import gains, losses
 from zodiac_sql.maintain.steps.merge_tables import working_tables
 from zodiac_sql.maintain.steps.overdelete import overdelete
 from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables
@@ -40,9 +41,9 @@ FEW = 1_000
 
 def best(task: Task) -> Maintained | Stopped:
     """Maintain best values."""
-    task = replace(task, ranked=False, marking=Marking())
+    task = replace(task, ranked=False)
     owns, work = working_tables(task), Work()
-    if task.losses():
+    if losses(task):
         if not never_better(task.store, _as_it_was(task), partial(_before, task)):
             return Declined("its rules may make better values of best ones")
         facts = sum(own.stored.rows for own in owns.values() if own.stored)
@@ -51,12 +52,12 @@ def best(task: Task) -> Maintained | Stopped:
         if not isinstance(lost, Work):
             return lost
         work = lost
-        if sum(own.gone for own in owns.values()) > most:
+        if sum(own.gone.rows for own in owns.values() if own.gone) > most:
             return Declined("most of its facts may be lost")
     improvings = {name: _improving(task, own) for name, own in owns.items()}
     context = task.context(task.inputs)
     loop = Loop(task.store, task.cache, task.hypernode, context, improvings)
-    rounds = improve(loop, [*task.gains(), *_checks(task, owns)])
+    rounds = improve(loop, [*gains(task), *_checks(task, owns)])
     edits = {name: _edit(task, own) for name, own in improvings.items()}
     added = sum(own.rows for own in improvings.values())
     work = work.plus(forward=added, insertions=added, iterations=rounds)
@@ -67,9 +68,7 @@ def _as_it_was(task: Task) -> Hypernode:
     """The hypernode with the rules that have filled its tables."""
     if task.heritage is None:
         return task.hypernode
-    new = {rule.name for rule in task.heritage.new}
-    lasting = (rule for rule in task.hypernode.rules if rule.name not in new)
-    return replace(task.hypernode, rules=(*lasting, *task.heritage.lost))
+    return replace(task.hypernode, rules=(*task.lasting, *task.heritage.lost))
 
 
 def _before(task: Task, predicate: str) -> Relation:
@@ -80,7 +79,8 @@ def _improving(task: Task, own: WorkingTable) -> Improving:
     best = task.hypernode.bests[own.predicate]
     guarded = is_guarded(task.hypernode, own.columns[best.place])
     return Improving(
-        own.predicate, own.columns, best, own.plus_table, own.gone_table, own.stored, own.gone,
+        own.predicate, own.columns, best, own.added_table, own.gone_table, own.stored,
+        own.gone.rows if own.gone else 0,
         guarded=guarded,
     )  # fmt: skip
 

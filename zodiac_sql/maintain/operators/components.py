@@ -10,6 +10,7 @@ from __future__ import annotations
 from zodiac_sql.cost.operator import Cost, Operator
 from zodiac_sql.evaluate.partition.condensation import Condensation, renew
 from zodiac_sql.maintain.contract import Maintained, Task, Work
+from zodiac_sql.maintain.steps.change_plans import losses
 from zodiac_sql.maintain.weighed import Maintains
 from zodiac_sql.names import between, classes, given
 from zodiac_sql.sql.plan import Version
@@ -40,7 +41,7 @@ def components(task: Task) -> Maintained:
 
 
 def _matches(task: Task) -> bool:
-    loses = task.merges and task.losses()
+    loses = task.merges and losses(task)
     return any(row.directed for row in task.modules) and not loses
 
 

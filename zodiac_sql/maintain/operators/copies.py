@@ -24,7 +24,7 @@ from zodiac_sql.maintain.weighed import Maintains, Weighed
 from zodiac_sql.names import CHANGE_FACTS
 from zodiac_sql.rewrite.copies import Order
 from zodiac_sql.sql.plan import Version
-from zodiac_sql.sql.relations import Part, Relation
+from zodiac_sql.sql.relations import Part, Reading, Relation
 from zodiac_sql.storage.edits import Edit
 
 Source = tuple[str, Order, int]
@@ -85,7 +85,7 @@ def _copied(
 
 
 def _with_rank(part: Part, rank: int | None) -> Part:
-    return replace(part, ranked=rank is not None, rank=rank)
+    return part if rank is None else replace(part, ranked=True, read=Reading(rank=rank))
 
 
 def _matches(weighed: Weighed) -> bool:
@@ -93,7 +93,7 @@ def _matches(weighed: Weighed) -> bool:
     task = weighed.task
     if task.forms.copies is None or task.heritage or task.modules or task.store.watch.counts:
         return False
-    if task.marking.next or task.marking.given or (task.hypernode.recursive and not task.ranked):
+    if task.hypernode.recursive and not task.ranked:
         return False
     return all(_source(task, name) for name in task.hypernode.derives)
 

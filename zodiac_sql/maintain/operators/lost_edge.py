@@ -42,9 +42,7 @@ def loses_one_edge(task: Task) -> bool:
     """Whether the change is that a closure loses one of its edges."""
     if task.edges is None or task.edges not in task.deltas:
         return False
-    if task.heritage or task.closures or not task.ranked:
-        return False
-    if task.marking.next or task.marking.given or len(task.hypernode.derives) > 1:
+    if task.heritage or task.closures or not task.ranked or len(task.hypernode.derives) > 1:
         return False
     (predicate,) = task.hypernode.derives
     edges = task.inputs(task.edges, Version.BEFORE)

@@ -13,6 +13,7 @@ from zodiac_sql.cost.operator import Cost, Declined, Operator
 from zodiac_sql.evaluate.one_statement import rounds_in
 from zodiac_sql.maintain.contract import Outcome
 from zodiac_sql.maintain.papers.dred import dred
+from zodiac_sql.maintain.steps.change_plans import losses
 from zodiac_sql.maintain.weighed import Maintains, Weighed
 
 STATEMENTS = 12
@@ -21,7 +22,7 @@ STATEMENTS = 12
 
 def _matches(weighed: Weighed) -> bool:
     task = weighed.task
-    if task.merges and task.losses():
+    if task.merges and losses(task):
         return False
     return any(row.parted and not row.directed for row in task.modules)
 

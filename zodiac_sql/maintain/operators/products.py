@@ -17,6 +17,7 @@ from zodiac_sql.evaluate.cache_keys import plan_key
 from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.evaluate.run_plans import product_in
 from zodiac_sql.maintain.contract import Maintained, Task, Work
+from zodiac_sql.maintain.steps.change_plans import gains, losses, whole_plan
 from zodiac_sql.maintain.weighed import Maintains, Weighed
 from zodiac_sql.names import CHANGE_FACTS
 from zodiac_sql.sql.context import Context
@@ -65,24 +66,22 @@ def _product(weighed: Weighed) -> _Changed | None:
 
 def _changed(task: Task) -> _Changed | None:
     """The product of a hypernode, if its one rule is one and has derived something."""
-    if task.hypernode.recursive or task.heritage or task.modules:
-        return None
-    if task.marking.next or task.marking.given or task.store.watch.counts:
+    if task.hypernode.recursive or task.heritage or task.modules or task.store.watch.counts:
         return None
     (rule,) = task.hypernode.rules
     predicate, context = rule.head.predicate, task.context(task.inputs)
-    product = product_in(task.cache, task.whole(rule, Version.ALL), context)
+    product = product_in(task.cache, whole_plan(task, rule, Version.ALL), context)
     stored = task.stored(predicate)
     if stored is None or product is None:
         return None
     former = held(product, stored, task.schema[predicate].columns, context)
     if former is None:
         return None
-    losses, gains = (
+    lost, gained = (
         [plan for plan in plans if not is_empty(plan, context)]
-        for plans in (task.losses(), task.gains())
+        for plans in (losses(task), gains(task))
     )
-    return _Changed(task, context, product, former, losses, gains)
+    return _Changed(task, context, product, former, lost, gained)
 
 
 def _cost(weighed: Weighed) -> Cost:

@@ -90,7 +90,7 @@ def _edit(task: Task, predicate: str, after: Part | None) -> Edit | None:
 def _closure_edits(task: Task, predicate: str, closure: Closure) -> dict[str, Edit]:
     """The edits that turn the tables of a partition into those of the new fixpoint."""
     held = task.held(predicate)
-    former = held[0].pairs if len(held) == 1 else None
+    former = held[0].read.pairs if len(held) == 1 else None
     if former and not former.between and _has_same_nodes(task, predicate, closure.columns):
         compare(closure.partition, held[0])
         inserted = closure.partition.part("class", "before")
@@ -111,7 +111,7 @@ def _closure_edits(task: Task, predicate: str, closure: Closure) -> dict[str, Ed
 def _condensed_edits(task: Task, predicate: str, condensed: Condensation) -> dict[str, Edit]:
     """The same where the relation is directed."""
     held = task.held(predicate)
-    former = held[0].pairs if len(held) == 1 else None
+    former = held[0].read.pairs if len(held) == 1 else None
     now = condensed.now
     if former and former.between and _has_same_nodes(task, predicate, condensed.columns):
         condensed.compare(held[0])
@@ -162,7 +162,7 @@ def _minus(task: Task, name: str, these: Relation, those: Relation) -> Part | No
 
 def _as_pairs(relation: Relation) -> bool:
     """Whether a relation has pairs of nodes that are kept by their components."""
-    return any(part.pairs for part in relation.parts)
+    return any(part.read.pairs for part in relation.parts)
 
 
 def _run(weighed: Weighed, _: float) -> Outcome:

@@ -44,7 +44,7 @@ def moved_in_sets(task: Task) -> Maintained | Declined:
         return Declined("it is too small for layers")
     enters, leaves = directions(task)
     found = compared(task.store, before, after, stored, leaves)
-    done = _maintained(task, found, enters, leaves) if found else None
+    done = _maintained(task, found, enters=enters, leaves=leaves) if found else None
     forget(task.store)
     return done or Declined("it cannot be in layers")
 
@@ -60,7 +60,7 @@ def _stored(task: Task) -> Part | None:
     if any(task.before.schema.get(name) != task.schema[name] for name in read):
         return None
     stored = task.stored(predicate)
-    return stored if stored and stored.ranked and not stored.pairs else None
+    return stored if stored and stored.ranked and not stored.read.pairs else None
 
 
 def _inputs(task: Task, version: Version) -> Context:
@@ -68,7 +68,7 @@ def _inputs(task: Task, version: Version) -> Context:
     return task.context(lambda name, _: task.inputs(name, version))
 
 
-def _maintained(task: Task, found: Compared, enters: bool, leaves: bool) -> Maintained:
+def _maintained(task: Task, found: Compared, *, enters: bool, leaves: bool) -> Maintained:
     """The edit of the table, from what differs."""
     (predicate,) = task.hypernode.derives
     stem = task.stem(predicate)

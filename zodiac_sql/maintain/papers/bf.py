@@ -17,7 +17,7 @@ round. That changes the order of work, and with it three details:
   every fact that is not proved is disproved (S), for good.
 
 The algorithm does not use ranks. It keeps them only if no fact was reached, because a fact may be
-proved by facts of higher ranks, and only without marking, because marks are no ranks either.
+proved by facts of higher ranks.
 
 In a stream, with marking (paper 4, Algorithm 1), the facts that the previous update has marked
 count as reached from the start. A fact that is proved or added is marked if an explicit fact of the
@@ -34,7 +34,7 @@ from sqlglot import exp
 from zodiac_sql.cost.operator import Cost, Operator
 from zodiac_sql.database.statements import semi_join, union_all
 from zodiac_sql.evaluate.cache_keys import relation_key
-from zodiac_sql.evaluate.run_plans import Shape, apply_plans
+from zodiac_sql.evaluate.run_plans import Shape, Target
 from zodiac_sql.maintain.contract import Maintained, Stopped, Task, Work
 from zodiac_sql.maintain.papers.fact_sets import (
     Facts,
@@ -46,12 +46,13 @@ from zodiac_sql.maintain.papers.fact_sets import (
     solvable,
     total_rows,
 )
-from zodiac_sql.maintain.papers.marking import marked_among
+from zodiac_sql.maintain.papers.marking import NO_MARKS, Marking, with_marks
 from zodiac_sql.maintain.papers.prove import among_candidates, prove_or_disprove
 from zodiac_sql.maintain.steps.aggregate_groups import with_touched_groups
+from zodiac_sql.maintain.steps.change_plans import losses
 from zodiac_sql.maintain.steps.extend import extend
 from zodiac_sql.maintain.steps.merge_tables import working_tables
-from zodiac_sql.maintain.steps.plans import checks, onwards
+from zodiac_sql.maintain.steps.plans import all_onwards, checks, found_by
 from zodiac_sql.maintain.steps.working_table import (
     WorkingTable,
     context_of,
@@ -64,13 +65,13 @@ from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query, rel
 from zodiac_sql.sql.set_difference import unknown
 
 
-def bf(task: Task) -> Maintained | Stopped:
+def bf(task: Task, marking: Marking = NO_MARKS) -> Maintained | Stopped:
     """Maintain a recursive hypernode by backward and forward chaining."""
     task = with_touched_groups(task)
     search = Search(task, working_tables(task if task.merges else replace(task, ranked=False)))
     if not task.merges:  # a merge loses nothing
-        _delete(search)
-    ranked = task.ranked and not (search.reached or task.marking.next)
+        _delete(search, marking)
+    ranked = task.ranked and not search.reached
     for own in search.owns.values():
         own.keeps_ranks(ranked)
     gained = extend(task, search.owns, rederive=False)
@@ -78,44 +79,37 @@ def bf(task: Task) -> Maintained | Stopped:
         return gained
     work = search.work.and_(gained)
     edits, _ = edits_of(task, search.owns)
-    marked = _marked(search)
-    work = work.plus(marked=sum(part.rows for part in marked.values()))
-    return Maintained(edits, work, "bf", ranked, marked)
+    done = Maintained(edits, work, "bf", ranked)
+    found = {p: _found(search, own) for p, own in search.owns.items()}
+    return with_marks(done, task, marking, context_of(task, search.owns), found)
 
 
-def _marked(search: Search) -> Facts:
-    """The facts that are marked for the next update: new ones and proved ones."""
-    found: Facts = {}
-    for predicate, own in search.owns.items():
-        parts = (own.added if own.plus else None, search.proved.get(predicate))
-        found |= marked_among(search.task, predicate, parts)
-    return found
+def _found(search: Search, own: WorkingTable) -> Relation:
+    """The facts that the update has found: new ones and proved ones."""
+    new = (own.added,) if own.added else ()
+    return Relation(own.columns, (*new, *parts_of(search.proved, own)))
 
 
-def _delete(search: Search) -> None:
+def _delete(search: Search, marking: Marking) -> None:
     """Algorithm 1: take out exactly what is no longer provable."""
     task, owns = search.task, search.owns
-    plans = task.losses()
-    former = {p: _seeds(search, own) for p, own in owns.items()}
+    plans = losses(task)
+    former = {p: _seeds(own, marking) for p, own in owns.items()}
     while frontier := _frontier(search, plans, former):
         inside = _split_outside(search, frontier)
         prove_or_disprove(search, inside)
         search.work = search.work.plus(iterations=1)
         for predicate, own in owns.items():
             own.hands_on(_gone(search, own, inside.get(predicate)))
-        plans = [plan for rule in task.hypernode.rules for plan in onwards(task, rule, owns)]
+        plans = all_onwards(task, owns)
         former = {}
     _take_out_doubtful(search)
 
 
-def _seeds(search: Search, own: WorkingTable) -> Relation:
+def _seeds(own: WorkingTable, marking: Marking) -> Relation:
     """What is reached from the start: facts that no longer come from outside, and marked ones."""
-    marked = search.task.marking.given.get(own.predicate)
-    if marked is None:
-        return own.deleted
-    # They will be counted as found by rules, which they are not.
-    search.work = search.work.plus(deletions=-marked.rows, forward=-marked.rows)
-    return Relation(own.columns, (*own.deleted.parts, marked))
+    marked = marking.given.get(own.predicate)
+    return Relation(own.columns, (*own.outside_delta.deleted.parts, *((marked,) if marked else ())))
 
 
 def _frontier(search: Search, plans: Iterable[Plan], former: dict[str, Relation]) -> Facts:
@@ -128,17 +122,10 @@ def _frontier(search: Search, plans: Iterable[Plan], former: dict[str, Relation]
         extra = former.get(own.predicate, Relation(own.columns, ()))
         if own.stored is not None and (mine or extra.rows):
             known = Relation(own.columns, parts_of(search.reached, own))
-            rows = apply_plans(
-                task.store,
-                task.cache,
-                mine,
-                context,
-                key=("frontier", relation_key(known), relation_key(extra)),
-                columns=own.columns,
-                table=f"frontier_{own.stem}",
-                shape=_reaching(own, extra, known),
-            )
-            note(found, own, f"frontier_{own.stem}", rows)
+            key = ("frontier", relation_key(known), relation_key(extra))
+            shape = _reaching(own, extra, known)
+            target = Target(f"frontier_{own.stem}", own.columns, key, shape)
+            note(found, own, found_by(task, mine, context, target))
     for own in search.owns.values():
         add_to_set(search, search.reached, "reached", own, found.get(own.predicate))
     search.work = search.work.plus(forward=total_rows(found), deletions=total_rows(found))
@@ -172,15 +159,11 @@ def _split_outside(search: Search, frontier: Facts) -> Facts:
             inside[predicate] = part
             continue
         known = own.outside
-        rows = keep_unknown(search, own, part, known, f"inside_{own.stem}")
-        note(inside, own, f"inside_{own.stem}", rows)
-        if rows < part.rows:
-            among = Relation(own.columns, parts_of(inside, own))
+        note(inside, own, keep_unknown(search, own, part, known, f"inside_{own.stem}"))
+        among = Relation(own.columns, parts_of(inside, own))
+        if among.rows < part.rows:
             both = keep_unknown(search, own, part, among, f"both_{own.stem}")
-            add_to_set(
-                search, search.doubtful, "doubtful", own,
-                Part("temp", f"both_{own.stem}", both),
-            )  # fmt: skip
+            add_to_set(search, search.doubtful, "doubtful", own, both)
     return inside
 
 
@@ -192,13 +175,10 @@ def _gone(search: Search, own: WorkingTable, facts: Part | None) -> Part | None:
     if facts is None:
         return None
     known = Relation(own.columns, parts_of(search.proved, own))
-    name = f"lost_{own.stem}"
-    rows = keep_unknown(search, own, facts, known, name)
-    if not rows:
-        return None
-    lost = Part("temp", name, rows)
-    take_out(search.task, own, lost)
-    search.work = search.work.plus(overdeleted=rows)
+    lost = keep_unknown(search, own, facts, known, f"lost_{own.stem}")
+    if lost is not None:
+        take_out(search.task, own, lost)
+        search.work = search.work.plus(overdeleted=lost.rows)
     return lost
 
 
@@ -216,32 +196,21 @@ def _take_out_doubtful(search: Search) -> None:
         own.is_checked_for(part)
         context = context_of(task, search.owns)
         plans = solvable(checks(task, own.predicate), own, context)
-        name = f"lost_{own.stem}"
-        if plans:
-            held = f"held_{own.stem}"
-            rows = apply_plans(
-                task.store,
-                task.cache,
-                plans,
-                context,
-                key="held",
-                columns=own.columns,
-                table=held,
-                shape=among_candidates(own, part),
-            )
-            known = Relation(own.columns, (Part("temp", held, rows),) if rows else ())
-        else:
-            known = Relation(own.columns, ())
-        note(lost, own, name, keep_unknown(search, own, part, known, name))
+        target = Target(f"held_{own.stem}", own.columns, "held", among_candidates(own, part))
+        held = found_by(task, plans, context, target) if plans else None
+        known = Relation(own.columns, (held,) if held else ())
+        note(lost, own, keep_unknown(search, own, part, known, f"lost_{own.stem}"))
         search.work = search.work.plus(backward=part.rows)
     for own in search.owns.values():
         if own.predicate in lost:
             take_out(task, own, lost[own.predicate])
 
 
-BF: Maintains = Operator(
-    "bf",
-    lambda weighed: weighed.is_plain and weighed.task.hypernode.recursive,
-    lambda weighed: Cost(0, "as chosen"),
-    lambda weighed, _: bf(weighed.task),
-)
+def bf_with(marking: Marking) -> Maintains:
+    """The operator, by what is marked."""
+    return Operator(
+        "bf",
+        lambda weighed: weighed.is_plain and weighed.task.hypernode.recursive,
+        lambda weighed: Cost(0, "as chosen"),
+        lambda weighed, _: bf(weighed.task, marking),
+    )

@@ -1,4 +1,4 @@
-"""The global sets of the Backward/Forward algorithm (maintain/bf.py), as temporary tables."""
+"""The global sets of the Backward/Forward algorithm (bf.py), as temporary tables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from zodiac_sql.evaluate.cache_keys import relation_key
-from zodiac_sql.evaluate.make_tables import make_table
+from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.maintain.contract import Task, Work
 from zodiac_sql.maintain.steps.working_table import WorkingTable, put
 from zodiac_sql.sql.context import Context
@@ -48,9 +48,9 @@ def parts_of(facts: Facts, own: WorkingTable) -> tuple[Part, ...]:
     return (part,) if part else ()
 
 
-def note(facts: Facts, own: WorkingTable, name: str, rows: int, marked: bool = False) -> None:
-    if rows:
-        facts[own.predicate] = Part("temp", name, rows, marks="some" if marked else None)
+def note(facts: Facts, own: WorkingTable, part: Part | None) -> None:
+    if part is not None:
+        facts[own.predicate] = part
 
 
 def total_rows(facts: Facts) -> int:
@@ -62,10 +62,9 @@ def add_to_set(
 ) -> None:
     """Add the facts of a temporary table to a set."""
     if new is not None:
-        there = facts.get(own.predicate)
         name = f"{stem}_{own.stem}"
-        rows = put(search.task, own, new, into=name, there=there.rows if there else 0)
-        facts[own.predicate] = Part("temp", name, rows, marks=new.marks)
+        rows = put(search.task, own, new, name, facts.get(own.predicate))
+        facts[own.predicate] = Part("temp", name, rows)
 
 
 def set_minus(search: Search, these: Facts, those: Facts, stem: str) -> Facts:
@@ -78,16 +77,18 @@ def set_minus(search: Search, these: Facts, those: Facts, stem: str) -> Facts:
             continue
         known = Relation(own.columns, parts_of(those, own))
         name = f"{stem}_{own.stem}"
-        note(found, own, name, keep_unknown(search, own, part, known, name))
+        note(found, own, keep_unknown(search, own, part, known, name))
     return found
 
 
-def keep_unknown(search: Search, own: WorkingTable, part: Part, known: Relation, name: str) -> int:
-    """Create a table of those facts of a part that a relation does not have. Returns its rows."""
+def keep_unknown(
+    search: Search, own: WorkingTable, part: Part, known: Relation, name: str
+) -> Part | None:
+    """Create a table of those facts of a part that a relation does not have."""
     task = search.task
 
     def query() -> exp.Query:
         return unknown(part_query(part, Relation(own.columns, ())), known)
 
     key = ("minus", part.table, relation_key(known))
-    return make_table(task.store, task.cache, key, name, query)
+    return make_part(task.store, task.cache, key, name, query)

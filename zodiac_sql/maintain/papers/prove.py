@@ -1,6 +1,6 @@
 """Which facts are provable: backward and forward chaining (paper 3, Algorithms 2 and 3).
 
-maintain/bf.py asks this for the facts that each round reaches.
+bf.py asks this for the facts that each round reaches.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from zodiac_sql.database.statements import create_temp, semi_join, temp_table
 from zodiac_sql.evaluate.cache_keys import relation_key
-from zodiac_sql.evaluate.run_plans import Shape, apply_plans
+from zodiac_sql.evaluate.run_plans import Shape, Target
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.papers.fact_sets import (
@@ -25,13 +25,12 @@ from zodiac_sql.maintain.papers.fact_sets import (
     solvable,
     total_rows,
 )
-from zodiac_sql.maintain.steps.plans import checks, onwards
+from zodiac_sql.maintain.steps.plans import all_onwards, checks, found_by
 from zodiac_sql.maintain.steps.working_table import WorkingTable
-from zodiac_sql.names import MARK
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version, candidate_check
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
-from zodiac_sql.sql.set_difference import some_marked, unknown
+from zodiac_sql.sql.set_difference import unknown
 
 
 def prove_or_disprove(search: Search, facts: Facts) -> None:
@@ -63,8 +62,8 @@ def _renewed(search: Search) -> Facts:
         if parts:
             # Not into the table itself: S may have been made from it.
             query = relation_query(Relation(own.columns, parts))
-            rows = search.task.store.count(create_temp(f"checked_{own.stem}", query))
-            note(found, own, f"checked_{own.stem}", rows)
+            name = f"checked_{own.stem}"
+            note(found, own, Part("temp", name, search.task.store.count(create_temp(name, query))))
     return found
 
 
@@ -82,7 +81,7 @@ def _supports(search: Search, facts: Facts, depth: int) -> Facts:
         gone = search.disproved.get(name)
         if stored is not None and gone is not None:
             left = stored.rows - gone.rows
-            stored = replace(stored, minus=gone.table, rows=max(left, 0))
+            stored = replace(stored.without(gone.table), rows=max(left, 0))
         return Relation(own.columns, (*own.outside.parts, *((stored,) if stored else ())))
 
     context = task.context(relation)
@@ -92,18 +91,10 @@ def _supports(search: Search, facts: Facts, depth: int) -> Facts:
         plans = [plan for plan in plans if not is_empty(plan, context)]
         if plans:
             known = Relation(own.columns, (*parts_of(search.checked, own), *own.outside.parts))
-            name = f"level{depth % 2}_{own.stem}"
-            rows = apply_plans(
-                task.store,
-                task.cache,
-                plans,
-                context,
-                key=("supports", relation_key(known)),
-                columns=own.columns,
-                table=name,
-                shape=partial(unknown, known=known),
-            )
-            note(found, own, name, rows)
+            key = ("supports", relation_key(known))
+            shape = partial(unknown, known=known)
+            target = Target(f"level{depth % 2}_{own.stem}", own.columns, key, shape)
+            note(found, own, found_by(task, plans, context, target))
     search.work = search.work.plus(backward=total_rows(found))
     return found
 
@@ -146,7 +137,7 @@ def _prove(search: Search, facts: Facts, new: Facts, step: int) -> Facts:
     def relation(name: str, version: Version) -> Relation:
         own = search.owns.get(name)
         if own is None:
-            return task.marked_inputs(name, version)
+            return task.inputs(name, version)
         if version is Version.CANDIDATE:
             return Relation(own.columns, parts_of(facts, own))
         if version is Version.DELTA:
@@ -154,49 +145,28 @@ def _prove(search: Search, facts: Facts, new: Facts, step: int) -> Facts:
         return Relation(own.columns, (*own.outside.parts, *parts_of(search.proved, own)))
 
     context = task.context(relation)
-    marked = bool(task.marking.next)
     found: Facts = {}
     for own in search.owns.values():
         candidates = facts.get(own.predicate)
         if candidates is None:
             continue
-        if step == 0:
-            plans = solvable(checks(task, own.predicate), own, context)
-        else:
-            rules = task.hypernode.rules
-            plans = solvable(
-                [p for r in rules for p in onwards(task, r, search.owns)], own, context
-            )
-        if plans:
+        plans = all_onwards(task, search.owns) if step else checks(task, own.predicate)
+        if plans := solvable(plans, own, context):
             # Two names in turn: a statement cannot read the table that it replaces.
             name = f"proof{step % 2}_{own.stem}"
-            rows = apply_plans(
-                task.store,
-                task.cache,
-                plans,
-                context,
-                key=("prove", candidates.table),
-                columns=own.columns,
-                table=name,
-                shape=among_candidates(own, candidates, marked),
-                marked=marked,
-            )
-            note(found, own, name, rows, marked)
+            shape = among_candidates(own, candidates)
+            target = Target(name, own.columns, ("prove", candidates.table), shape)
+            note(found, own, found_by(task, plans, context, target))
     return found
 
 
-def among_candidates(own: WorkingTable, candidates: Part, marked: bool = False) -> Shape:
-    relation = Relation(own.columns, ())
+def among_candidates(own: WorkingTable, candidates: Part) -> Shape:
+    """The candidates among the heads that are found."""
 
     def shape(heads: exp.Query | None) -> exp.Query:
         assert heads is not None
-        columns = columns_of(relation, "c")
+        columns = columns_of(own.outside, "c")
         query = exp.select(*columns).from_(temp_table(candidates.table).as_("c"))
-        if not marked:
-            return semi_join(query, columns, heads.subquery(copy=False))
-        same = (a.eq(b) for a, b in zip(columns, columns_of(relation, "h"), strict=True))
-        query = query.join(heads.subquery("h", copy=False), on=exp.and_(*same), copy=False)
-        query = query.select(some_marked("h").as_(MARK, quoted=True), copy=False)
-        return query.group_by(*(column.copy() for column in columns), copy=False)
+        return semi_join(query, columns, heads.subquery(copy=False))
 
     return shape

@@ -11,5 +11,5 @@ cascade.py            all rounds of taking out, or of adding, in one recursive s
 slices.py             only the rows that the work at hand can reach
 partitions.py         relations that are kept as classes of connected nodes
 plans.py              the plans that rounds have in common
-tree_nodes.py         the nodes of a decomposed rule, one by one
+change_plans.py       the plans that find what a change may take, and bring
 """

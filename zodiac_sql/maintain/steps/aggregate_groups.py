@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from zodiac_sql.database.statements import distinct
-from zodiac_sql.evaluate.run_plans import apply_plans
+from zodiac_sql.evaluate.run_plans import Target
 from zodiac_sql.language.binding import arrange
 from zodiac_sql.language.syntax import Aggregate, Atom, Column, Rule
 from zodiac_sql.language.types import body_types
 from zodiac_sql.maintain.contract import Task
+from zodiac_sql.maintain.steps.change_plans import gains_of, losses_of
+from zodiac_sql.maintain.steps.plans import found_by
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import touched
-from zodiac_sql.sql.relations import Part, Relation
+from zodiac_sql.sql.relations import Relation
 
 
 def with_touched_groups(task: Task) -> Task:
@@ -42,18 +44,11 @@ def _groups(task: Task, inner: Rule, aggregate: Aggregate) -> Relation:
         for number, variable in enumerate(aggregate.group)
     )
     context = task.context(task.inputs)
-    plans = [p for p in (*task.lost(inner), *task.gained(inner)) if not is_empty(p, context)]
+    plans = [
+        p for p in (*losses_of(task, inner), *gains_of(task, inner)) if not is_empty(p, context)
+    ]
     if not plans:
         return Relation(columns, ())
     table = f"touched_{task.hypernode.name}_{inner.name}"
-    rows = apply_plans(
-        task.store,
-        task.cache,
-        plans,
-        context,
-        key="touched",
-        columns=columns,
-        table=table,
-        shape=distinct,
-    )
-    return Relation(columns, (Part("temp", table, rows),))
+    found = found_by(task, plans, context, Target(table, columns, "touched", distinct))
+    return Relation(columns, (found,) if found else ())

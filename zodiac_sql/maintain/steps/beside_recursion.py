@@ -117,5 +117,5 @@ def _joined(
     query = exp.select(*own.names("t"), *names).from_(there.subquery("x", copy=False), copy=False)
     query = query.join(table(own.base).as_("t"), on=exp.and_(*same), copy=False)
     if own.gone:
-        query = anti_join(query, columns_of(own.outside, "t"), temp_table(own.gone_table), "g")
+        query = anti_join(query, columns_of(own.outside, "t"), temp_table(own.gone.table), "g")
     return query

@@ -30,7 +30,7 @@ from zodiac_sql.evaluate.one_statement import pays
 from zodiac_sql.graph.handed_on import Positions
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.beside_recursion import beside_recursion
-from zodiac_sql.maintain.steps.cascade_found import Applied, Found, R, found_of, table_for
+from zodiac_sql.maintain.steps.cascade_found import FoundRows, HeadPlans, R, layout_for, table_for
 from zodiac_sql.maintain.steps.cascade_texts import cascade_texts
 from zodiac_sql.maintain.steps.many_rounds import rules_make_texts
 from zodiac_sql.maintain.steps.ranks import numbered
@@ -45,14 +45,12 @@ from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.recursion import COLLECTED, with_recursion
 from zodiac_sql.sql.relations import (
     Part,
-    Relation,
     columns_of,
-    mark_of,
     rank_of,
     relation_query,
     table,
 )  # fmt: skip
-from zodiac_sql.sql.set_difference import absent, unknown
+from zodiac_sql.sql.set_difference import absent
 
 _KNOWN = "k"
 """What it knows from the start."""
@@ -64,8 +62,6 @@ def can_cascade(task: Task, owns: WorkingTables, rounds: int) -> bool:
         atom.predicate in owns for rule in task.hypernode.rules for atom in rule.positive_atoms()
     ):
         return False  # all rounds are those of relations that are kept as classes
-    if task.marking.next and (len(owns) > 1 or task.store.watch.counts):
-        return False
     there = sum(own.base.rows for own in owns.values() if own.base)
     read = sum(task.inputs(name, Version.ALL).rows for name in task.hypernode.reads)
     if not pays(rounds, there + read, len(task.hypernode.rules)):
@@ -73,8 +69,6 @@ def can_cascade(task: Task, owns: WorkingTables, rounds: int) -> bool:
     if not are_linear(task.hypernode):
         return False
     if rules_make_texts(task):
-        if task.marking.next:
-            return False
         read += dictionary.size(task.store)
         if not pays(rounds, there + read, len(task.hypernode.rules), spelled=True):
             return False
@@ -92,7 +86,7 @@ def cascade_lost(
 
     Returns how many these are. If they are more than `most`, the search has ended before its end.
     """
-    found = found_of(task, owns, supported, with_ranks=True)
+    found = FoundRows(task, owns, layout_for(owns, with_ranks=True), supported)
     applied = found.applied(undeleted=True)
 
     def query() -> exp.Query:
@@ -126,7 +120,8 @@ def cascade_new(
     if rules_make_texts(task):
         return cascade_texts(task, owns, new, most)
     limited = Limited.begin(task.store)
-    found = found_of(task, owns, False, with_ranks=False, counts_rounds=limited is not None)
+    layout = layout_for(owns, with_ranks=False, counts_rounds=limited is not None)
+    found = FoundRows(task, owns, layout)
     applied = found.applied(undeleted=False)
     positions = _handed_on(task, owns) if applied and not limited else None
     begun = {name: part.rows for name, part in new.items() if part is not None}
@@ -139,14 +134,11 @@ def cascade_new(
         seeds = [found.put(own, _new_rows(own, part)) for own, part in _there(owns, new)]
         steps = [found.put(one.own, _unknown_heads(one.own, one.heads(False))) for one in applied]
         rows = found.query(seeds, steps, limited=MOST in given)
-        (own, *others) = owns.values()
-        if own.marks and not others:  # one row for a fact found with a mark and without
-            rows = unknown(rows, Relation(own.known.columns, ()), marked=True)
-        return numbered(owns, found.columns, rows) if own.ranked else rows
+        ranked = all(own.ranked for own in owns.values())
+        return numbered(owns, found.columns, rows) if ranked else rows
 
     known = tuple(
-        (relation_key(own.known), own.ranked, own.marks, own.passes_on, own.base and own.base.table)
-        for own in owns.values()
+        (relation_key(own.known), own.ranked, own.base and own.base.table) for own in owns.values()
     )
     key = (
         "cascade new",
@@ -157,7 +149,7 @@ def cascade_new(
     )
     added = 0
     for own, rows in found.split(key, query, "added", given, limited, begun):
-        if own.plus:
+        if own.added:
             add(task, own, Part("temp", table_for(own, "added"), rows, ranked=own.ranked))
         else:
             own.gains(rows)
@@ -180,13 +172,11 @@ def _rows(own: WorkingTable, part: Part) -> exp.Select:
 
 
 def _new_rows(own: WorkingTable, part: Part) -> exp.Select:
-    marks = [mark_of("t")] if own.marks else []
-    columns = columns_of(own.outside, "t")
-    return exp.select(*columns, *marks).from_(temp_table(part.table).as_("t"))
+    return exp.select(*columns_of(own.outside, "t")).from_(temp_table(part.table).as_("t"))
 
 
 def _stored_heads(
-    one: Applied, supported: bool, tables: dict[str, exp.Query]
+    one: HeadPlans, supported: bool, tables: dict[str, exp.Query]
 ) -> Iterator[exp.Query]:
     """The stored facts among the heads of some plans. Adds `tables` that the queries read."""
     own, others = one.own, []
@@ -211,7 +201,7 @@ def _stored_among(own: WorkingTable, heads: exp.Query, supported: bool) -> exp.S
     query = exp.select(*own.names("t")).from_(heads.subquery("h", copy=False), copy=False)
     query = query.join(table(own.base).as_("t"), on=exp.and_(*same), copy=False)
     if own.gone:
-        query = anti_join(query, columns_of(own.outside, "t"), temp_table(own.gone_table), "g")
+        query = anti_join(query, columns_of(own.outside, "t"), temp_table(own.gone.table), "g")
     return query
 
 
@@ -219,12 +209,11 @@ def _unknown_heads(own: WorkingTable, heads: exp.Query) -> exp.Select:
     """The heads that are not known yet. The statement itself drops those that it has found."""
     known = own.known
     columns = columns_of(known, "t")
-    names = columns_of(known, "c") + ([mark_of("c")] if own.marks else [])
-    query = exp.select(*names).from_(heads.subquery("c", copy=False), copy=False)
+    query = exp.select(*columns_of(known, "c")).from_(heads.subquery("c", copy=False), copy=False)
     for number, part in enumerate(known.parts):
         other = exp.select(*columns).from_(table(part).as_("t"))
-        if part.minus:
-            other = anti_join(other, columns, temp_table(part.minus), "m")
+        if part.read.minus:
+            other = anti_join(other, columns, temp_table(part.read.minus), "m")
         query = absent(query, known, other, f"x{number}")
     return query
 
@@ -235,15 +224,13 @@ def _handed_on(task: Task, owns: WorkingTables) -> Positions | None:
     """
     types = {tuple(column.type for column in own.columns) for own in owns.values()}
     known = any(own.known.parts for own in owns.values())
-    if len(types) > 1 or not known or any(own.marks for own in owns.values()):
-        return None
-    return positions_of(task)
+    return positions_of(task) if known and len(types) == 1 else None
 
 
 def _beside_known(
-    found: Found,
+    found: FoundRows,
     new: Mapping[str, Part | None],
-    applied: Sequence[Applied],
+    applied: Sequence[HeadPlans],
     positions: Positions,
 ) -> exp.Select:
     """Some new facts and all that follows from them, where the rules hand on an argument.
@@ -272,7 +259,9 @@ def _beside_known(
     return with_recursion(query, R, recursion)
 
 
-def _known_alike(found: Found, new: Mapping[str, Part | None], positions: Positions) -> exp.Query:
+def _known_alike(
+    found: FoundRows, new: Mapping[str, Part | None], positions: Positions
+) -> exp.Query:
     """The known facts whose argument that is handed on is that of some new fact."""
 
     def argument(own: WorkingTable, alias: str) -> exp.Column:

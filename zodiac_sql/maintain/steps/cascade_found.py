@@ -15,7 +15,6 @@ from zodiac_sql.evaluate.make_tables import make_table
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, context_of
-from zodiac_sql.names import RANK
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.counted_rounds import recursion_of
 from zodiac_sql.sql.emptiness import is_empty
@@ -33,7 +32,7 @@ NOTHING: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class HeadPlans:
     """The plans for one head, in which the recursive atom reads what the statement has found."""
 
     own: WorkingTable
@@ -47,18 +46,15 @@ class Applied:
 
     def heads(self, ranked: bool) -> exp.Query:
         """What the plans find, with repetitions. A text that no symbol has becomes NULL."""
-        marked = self.own.marks is not None
         compiled = [
-            compile_rule(
-                plan, self.own.columns, self.context, ranked=ranked, marked=marked, as_ids=True
-            )
+            compile_rule(plan, self.own.columns, self.context, ranked=ranked, as_ids=True)
             for plan in self.plans
         ]
         return union_all([one.query for one in compiled])
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundRows:
     """The rows that a recursive statement finds: of one predicate as they are, of several tagged,
     and so if rounds are counted.
 
@@ -67,8 +63,8 @@ class Found:
 
     task: Task
     owns: WorkingTables
-    ranked: bool
     layout: Layout | None
+    ranked: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -82,7 +78,7 @@ class Found:
         """Rows of a predicate, as the statement has them."""
         return self.layout.put(own.predicate, rows) if self.layout else rows
 
-    def applied(self, undeleted: bool) -> list[Applied]:
+    def applied(self, undeleted: bool) -> list[HeadPlans]:
         """The plans of all rules, by their heads."""
         inner = context_of(self.task, self.owns, undeleted)
 
@@ -95,15 +91,16 @@ class Found:
         plans = [plan for rule in self.task.hypernode.rules for plan in self._variants(rule)]
         plans = [plan for plan in plans if not is_empty(plan, context)]
         by_head = {p: [x for x in plans if x.rule.head.predicate == p] for p in self.owns}
-        return [Applied(self.owns[p], context, mine) for p, mine in by_head.items() if mine]
+        return [HeadPlans(self.owns[p], context, mine) for p, mine in by_head.items() if mine]
 
     def _variants(self, rule: Rule) -> tuple[Plan, ...]:
         return delta_plans(self.task.cache, rule, self.owns)
 
     def _read(self, own: WorkingTable) -> Relation:
-        picked = self.layout.picked[own.predicate] if self.layout else None
-        part = Part("", R, 1, ranked=self.ranked, marks=own.marks, picked=picked)
-        return Relation(own.columns, (part,), self.ranked, own.passes_on)
+        part = Part("", R, 1, ranked=self.ranked)
+        if self.layout:
+            part = self.layout.part(own.predicate, R, "", self.ranked)
+        return Relation(own.columns, (part,), self.ranked)
 
     def query(
         self,
@@ -150,28 +147,26 @@ class Found:
         if limited is not None:
             limited.counted(name, self.layout, begun, self.task.hypernode.rules)
         for own in self.owns.values():
-            picked = self.layout.picked[own.predicate]
-            if own.ranked and RANK not in dict(picked.columns):
-                picked = replace(picked, columns=(*picked.columns, (RANK, RANK)))
-            part = Part("temp", name, 1, ranked=own.ranked, picked=picked)
+            part = self.layout.part(own.predicate, name, ranked=own.ranked)
             rows = partial(part_query, part, Relation(own.columns, (part,), own.ranked))
-            yield own, make_table(store, cache, (name, picked), table_for(own, kind), rows)
+            yield own, make_table(store, cache, (name, part.read), table_for(own, kind), rows)
 
 
 def table_for(own: WorkingTable, kind: str) -> str:
     if kind == "gone":
         return f"fallen_{own.stem}" if own.gone else own.gone_table
-    return f"more_{own.stem}" if own.plus else own.plus_table
+    return f"more_{own.stem}" if own.added else own.added_table
 
 
-def found_of(
-    task: Task, owns: WorkingTables, ranked: bool, with_ranks: bool, counts_rounds: bool = False
-) -> Found:
-    """What a statement finds; `with_ranks` tells whether it reads ranks of facts that have some."""
-    layout = None
-    if len(owns) > 1 or counts_rounds:
-        columns = {
-            p: typed(own.outside.stored, own.ranked and with_ranks) for p, own in owns.items()
-        }
-        layout = layout_of(columns, counts_rounds)
-    return Found(task, owns, ranked, layout)
+def layout_for(
+    owns: WorkingTables, *, with_ranks: bool, counts_rounds: bool = False
+) -> Layout | None:
+    """The layout of what a statement finds, if it needs one; `with_ranks` tells whether it reads
+    ranks of facts that have some.
+    """
+    if len(owns) == 1 and not counts_rounds:
+        return None
+    columns = {
+        p: typed(own.outside.stored, ranked=own.ranked and with_ranks) for p, own in owns.items()
+    }
+    return layout_of(columns, counts_rounds)

@@ -16,7 +16,6 @@ from zodiac_sql.evaluate.spelled import Spelling, encoded
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.ranks import numbered
 from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, add, context_of
-from zodiac_sql.names import RANK
 from zodiac_sql.sql.counted_rounds import recursion_of
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Version, delta_plans
@@ -38,7 +37,7 @@ def cascade_texts(
     store = task.store
     spelling = Spelling.begin(store, task.hypernode.name)
     limited = Limited.begin(store)
-    columns = {p: typed(own.outside.stored, False, True) for p, own in owns.items()}
+    columns = {p: typed(own.outside.stored, spelled=True) for p, own in owns.items()}
     layout = layout_of(columns, counts_rounds=limited is not None)
     begun = {name: part.rows for name, part in new.items() if part is not None}
     given = parameters_of(limited, begun, most)
@@ -52,16 +51,13 @@ def cascade_texts(
         limited.counted(table, layout, begun, task.hypernode.rules)
     added = 0
     for own in owns.values():
-        picked = layout.picked[own.predicate]
-        if own.ranked:
-            picked = replace(picked, columns=(*picked.columns, (RANK, RANK)))
-        part = Part("temp", table, 1, ranked=own.ranked, picked=picked)
-        name = f"more_{own.stem}" if own.plus else own.plus_table
+        part = layout.part(own.predicate, table, ranked=own.ranked)
+        name = f"more_{own.stem}" if own.added else own.added_table
         rows = exp.select(*own.names("c")).from_(
             source(Relation(own.columns, (part,), own.ranked), "c")
         )
         count = encoded(store, rows, own.outside.stored, name)
-        if own.plus:
+        if own.added:
             add(task, own, Part("temp", name, count, ranked=own.ranked))
         else:
             own.gains(count)
@@ -85,7 +81,7 @@ def _recursion(
     def relation(name: str, version: Version) -> Relation:
         if name not in owns or version is not Version.DELTA:
             return inner.relation(name, version)
-        return Relation(owns[name].columns, (Part("", _R, 1, picked=layout.picked[name]),))
+        return Relation(owns[name].columns, (layout.part(name, _R, ""),))
 
     context = replace(inner, relation=relation)
     seeds = [

@@ -8,18 +8,20 @@ has added.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from zodiac_sql.cost.operator import Declined
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.cost import choose_components
-from zodiac_sql.evaluate.run_plans import apply_plans
+from zodiac_sql.evaluate.run_plans import Target
 from zodiac_sql.maintain.contract import ManyRounds, Stopped, Task, Work
 from zodiac_sql.maintain.steps.cascade import can_cascade, cascade_new
+from zodiac_sql.maintain.steps.change_plans import gains
 from zodiac_sql.maintain.steps.closure_form import was_in_layers
 from zodiac_sql.maintain.steps.many_rounds import are_too_many
 from zodiac_sql.maintain.steps.one_edge import add_one_edge
 from zodiac_sql.maintain.steps.partitions import add_all_fed, add_fed, redo
-from zodiac_sql.maintain.steps.plans import all_onwards, checks
+from zodiac_sql.maintain.steps.plans import all_onwards, checks, found_by
 from zodiac_sql.maintain.steps.slices import slice_tables
 from zodiac_sql.maintain.steps.working_table import (
     WorkingTable,
@@ -43,8 +45,8 @@ def extend(
     something new derives them. Stops when more facts than `budget` were added.
     """
     work, rounds = Work(), 0
-    gained = bool(plans := task.gains())
-    plans += _begun(task, owns, gained, rederive)
+    gained = bool(plans := gains(task))
+    plans += _begun(task, owns, gained=gained, rederive=rederive)
     if gained and (new := add_one_edge(task, owns)) is not None:
         return work.plus(forward=new, insertions=new, iterations=1)
     while True:
@@ -80,15 +82,16 @@ def extend(
         plans = all_onwards(task, owns)
 
 
-def _begun(task: Task, owns: WorkingTables, gained: bool, rederive: bool) -> list[Plan]:
+def _begun(task: Task, owns: WorkingTables, *, gained: bool, rederive: bool) -> list[Plan]:
     """Begin to grow: plans for what was taken out, and for what classes of nodes bring."""
     plans: list[Plan] = []
     for own in owns.values():
-        own.begins_to_grow(marked=bool(task.marking.next), passes_on=task.marking.implicit)
+        own.is_checked_for(None)
+        own.hands_on(None)
         if gained:
             own.narrows_to(None)  # what enters can be connected with anything
         if own.gone and rederive and not own.united:
-            own.is_checked_for(Part("temp", own.gone_table, own.gone))
+            own.is_checked_for(replace(own.gone, ranked=False))
             plans += checks(task, own.predicate)
     return [*plans, *all_onwards(task, owns)] if redo(task, owns) else plans
 
@@ -128,23 +131,17 @@ def _new(
     mine = [p for p in plans if p.rule.head.predicate == own.predicate and not is_empty(p, context)]
     if not mine:
         return None
-    known, marked = own.known, own.marks is not None
-    # Two names in turn: a statement cannot read the table that it replaces.
-    name = f"new_{iteration % 2}_{own.stem}"
-    rows = apply_plans(
-        task.store,
-        task.cache,
-        mine,
-        context,
-        key=("new", relation_key(known)),
+    known = own.known
+    target = Target(
+        # Two names in turn: a statement cannot read the table that it replaces.
+        table=f"new_{iteration % 2}_{own.stem}",
         columns=own.columns,
-        table=name,
-        shape=lambda heads: unknown(heads, known, own.ranked, FIRST, marked),
+        key=("new", relation_key(known)),
+        shape=lambda heads: unknown(heads, known, ranked=own.ranked, first=FIRST),
         ranked=own.ranked,
-        marked=marked,
         grows=True,
     )
-    return Part("temp", name, rows, ranked=own.ranked, marks=own.marks) if rows else None
+    return found_by(task, mine, context, target)
 
 
 def _add(task: Task, own: WorkingTable, new: Part | None) -> None:

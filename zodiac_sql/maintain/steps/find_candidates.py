@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from sqlglot import exp
 
 from zodiac_sql.database.statements import anti_join, temp_table, union_all
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.make_tables import make_table
-from zodiac_sql.evaluate.run_plans import apply_plans
+from zodiac_sql.evaluate.run_plans import Target, apply_plans
 from zodiac_sql.maintain.contract import Task
-from zodiac_sql.maintain.steps.plans import checks
+from zodiac_sql.maintain.steps.plans import checks, found_by
 from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, context_of
 from zodiac_sql.names import RANK
 from zodiac_sql.sql.emptiness import is_empty
@@ -35,11 +36,12 @@ def find_candidates(
 ) -> Part | None:
     """Create `cand_*`: own facts, not yet taken out, that may have lost a support.
 
-    In the first round these are also facts that no longer come from outside, and marked ones.
+    In the first round these are also facts that no longer come from outside, and those that are
+    candidates from the start.
     """
     context = context_of(task, owns, undeleted=True)
     mine = [p for p in plans if p.rule.head.predicate == own.predicate and not is_empty(p, context)]
-    former = _former(task, own) if iteration == 0 else ()
+    former = _former(own) if iteration == 0 else ()
     stored = own.base
     if stored is None or not (mine or former):
         return None
@@ -58,26 +60,22 @@ def find_candidates(
     reads = relation_key(Relation(own.columns, former))
     key = ("candidates", bool(own.gone), stored.table, reads, supported, own.ranked)
     in_two_steps = stored.rows >= SMALLEST_JOINED_IN_TWO_STEPS
-    rows = apply_plans(
-        task.store,
-        task.cache,
-        mine,
-        context,
-        key=("heads", *key) if in_two_steps else key,
-        columns=own.columns,
+    target = Target(
         table=f"heads_{own.stem}" if in_two_steps else name,
+        columns=own.columns,
+        key=("heads", *key) if in_two_steps else key,
         shape=heads_once if in_two_steps else stored_heads,
         ranked=supported,
     )
+    rows = apply_plans(task.store, task.cache, mine, context, target)
     if rows and in_two_steps:
         rows = _join_heads(task, own, stored, supported, name)
     return Part("temp", name, rows, ranked=own.ranked) if rows else None
 
 
-def _former(task: Task, own: WorkingTable) -> tuple[Part, ...]:
-    """Candidates that no rule finds: facts that no longer come from outside, and marked ones."""
-    marked = task.marking.given.get(own.predicate)
-    return (*own.deleted.parts, *((marked,) if marked else ()))
+def _former(own: WorkingTable) -> tuple[Part, ...]:
+    """Candidates that no rule finds."""
+    return (*own.outside_delta.deleted.parts, *((own.candidate,) if own.candidate else ()))
 
 
 def _join_heads(task: Task, own: WorkingTable, stored: Part, supported: bool, name: str) -> int:
@@ -111,7 +109,7 @@ def _stored_among(own: WorkingTable, stored: Part, rows: exp.Query, supported: b
         same.append(rank_of("t") >= rank_of("h"))
     query = exp.select(*own.names("t")).from_(rows.subquery("h", copy=False))
     query = query.join(table(stored).as_("t"), on=exp.and_(*same, copy=False), copy=False)
-    return anti_join(query, there, temp_table(own.gone_table), "g") if own.gone else query
+    return anti_join(query, there, temp_table(own.gone.table), "g") if own.gone else query
 
 
 def find_unsupported(task: Task, owns: WorkingTables, own: WorkingTable) -> Part | None:
@@ -126,15 +124,6 @@ def find_unsupported(task: Task, owns: WorkingTables, own: WorkingTable) -> Part
         query = exp.select(*own.names("c")).from_(temp_table(candidate.table).as_("c"))
         return absent(query, own.outside, heads)
 
-    name = f"lost_{own.stem}"
-    rows = apply_plans(
-        task.store,
-        task.cache,
-        plans,
-        context,
-        key=("unsupported", candidate.table, own.ranked),
-        columns=own.columns,
-        table=name,
-        shape=shape,
-    )
-    return Part("temp", name, rows, ranked=own.ranked) if rows else None
+    key = ("unsupported", candidate.table, own.ranked)
+    found = found_by(task, plans, context, Target(f"lost_{own.stem}", own.columns, key, shape))
+    return replace(found, ranked=own.ranked) if found else None

@@ -113,9 +113,9 @@ def add_one_edge(task: Task, owns: WorkingTables) -> int | None:
     if found.back or (found.pairs > MOST_PAIRS and _useful(task, closure) > MOST_PAIRS):
         return None
     own, high = closure.own, found.highest > HIGHEST_SUM
-    query = partial(_new_facts, closure, found.cycle, high)
+    query = partial(_new_facts, closure, cycle=found.cycle, high=high)
     key = ("one edge", closure.key, found.cycle, high)
-    rows = make_table(task.store, task.cache, key, own.plus_table, query)
+    rows = make_table(task.store, task.cache, key, own.added_table, query)
     own.gains(rows)
     if task.store.watch.bounds is not None:
         task.store.watch.bounds.found([rule.name for rule in task.hypernode.rules], rows)
@@ -124,10 +124,10 @@ def add_one_edge(task: Task, owns: WorkingTables) -> int | None:
 
 def _closure(task: Task, owns: WorkingTables) -> _Closure | None:
     """The closure, if there is nothing else to do for its hypernode."""
-    if task.edges is None or task.closures or task.marking.next or len(owns) > 1:
+    if task.edges is None or task.closures or len(owns) > 1:
         return None
     (own,) = owns.values()
-    if own.gone or own.stored is None or own.inserted.rows != 1:
+    if own.gone or own.stored is None or own.outside_delta.inserted.rows != 1:
         return None
     context = context_of(task, owns)
     new = context.relation(task.edges, Version.INSERTED)
@@ -145,7 +145,7 @@ def _closure(task: Task, owns: WorkingTables) -> _Closure | None:
 
 def _is_a_table(part: Part) -> bool:
     """Whether all rows of a temporary table are meant, and nothing else."""
-    return part.schema == "temp" and not (part.minus or part.picked or part.pairs)
+    return part.schema == "temp" and not (part.read.minus or part.read.picked or part.read.pairs)
 
 
 # --- what is there --------------------------------------------------------------------------------
@@ -267,11 +267,11 @@ def _nodes(closure: _Closure, here: int) -> exp.Select:
 # --- the new facts --------------------------------------------------------------------------------
 
 
-def _new_facts(closure: _Closure, cycle: bool, high: bool) -> exp.Query:
+def _new_facts(closure: _Closure, *, cycle: bool, high: bool) -> exp.Query:
     """All pairs of nodes of both sides that the hypernode had not derived."""
     own = closure.own
     heads = [_pairs(closure)] + [_edge_itself(closure)] * cycle
-    rows = unknown(union_all(heads), own.known, own.ranked, once=True)
+    rows = unknown(union_all(heads), own.known, ranked=own.ranked, once=True)
     if high:
         rows = _numbered(closure, rows)
     return _with_sides(closure, exp.select(exp.Star()).from_(rows.subquery("a", copy=False)))

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from zodiac_sql.cost.operator import Declined
 from zodiac_sql.maintain.contract import ManyRounds, Stopped, Task, Work
 from zodiac_sql.maintain.steps.cascade import can_cascade, cascade_lost
+from zodiac_sql.maintain.steps.change_plans import losses
 from zodiac_sql.maintain.steps.closure_form import was_in_layers
 from zodiac_sql.maintain.steps.find_candidates import find_candidates, find_unsupported
 from zodiac_sql.maintain.steps.many_rounds import are_too_many
@@ -53,7 +54,7 @@ def overdelete(
     Stops before more facts than `budget` would be checked, or in more than `rounds`.
     """
     work = Work()
-    plans = task.losses()
+    plans = losses(task)
     if lose_given(task):
         plans += all_onwards(task, owns)
     while True:
@@ -71,14 +72,12 @@ def overdelete(
         lost = {own.predicate: own.candidate for own in owns.values()}
         if supported:
             lost = {own.predicate: find_unsupported(task, owns, own) for own in owns.values()}
-        given = 0  # how many of the candidates no rule found
         if work.iterations == 0:
-            given = sum(part.rows for part in task.marking.given.values())
             slice_tables(task, owns, lost)
         taken = sum(part.rows for part in lost.values() if part)
         work = work.plus(
-            checked=checked, forward=checked - given, overdeleted=taken, iterations=1,
-            backward=checked - taken if supported else 0, deletions=checked - given,
+            checked=checked, forward=checked, overdeleted=taken, iterations=1,
+            backward=checked - taken if supported else 0, deletions=checked,
         )  # fmt: skip
         if taken and budget is not None and (why := _is_slow(task, owns, work.iterations)):
             return Declined(why)

@@ -77,7 +77,7 @@ def add_all_fed(task: Task, owns: WorkingTables) -> None:
     """Add for all external facts that other rules have derived, as after many rounds at once."""
     for name, closure in task.closures.items():
         own = owns.get(external(name))
-        new = own.added if own and own.plus else None
+        new = own.added if own else None
         closure.add(None, Relation(closure.columns, (new,)) if new else None)
 
 

@@ -15,8 +15,7 @@ from zodiac_sql.sql.relations import table
 def numbered(owns: WorkingTables, columns: Sequence[str], query: exp.Query) -> exp.Select:
     """Rows in the order in which they are found, ranked after all that they can be derived from."""
     number: exp.Expr = exp.Window(this=exp.RowNumber())
-    there = [part for own in owns.values() for part in (own.base, own.united) if part]
-    there += [own.added for own in owns.values() if own.plus]
+    there = [part for own in owns.values() for part in (own.base, own.united, own.added) if part]
     if there:
         rank = exp.column(RANK, quoted=True)
         ranks = union_all([exp.select(rank.copy()).from_(table(part)) for part in there])

@@ -1,15 +1,14 @@
 """The tables that a recursive hypernode owns, while it is maintained.
 
 Each predicate has the table in the file (`stored`), a temporary table of the rows taken out of it
-(`gone_table`), and one of the rows added since (`plus_table`). Facts that are known from outside
+(`gone`), and one of the rows added since (`added`). Facts that are known from outside
 the hypernode take part in its rules, but are not its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -19,12 +18,13 @@ from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.maintain.contract import Task
+from zodiac_sql.maintain.steps.change_plans import gains
 from zodiac_sql.names import CHANGE_FACTS
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
-from zodiac_sql.sql.relations import Part, Relation, columns_of, mark_of, part_query, rank_of
+from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query, rank_of
 from zodiac_sql.sql.set_difference import absent, unknown
-from zodiac_sql.storage.edits import Edit
+from zodiac_sql.storage.edits import Delta, Edit
 
 
 @dataclass(slots=True)
@@ -41,32 +41,21 @@ class WorkingTable:
     outside: Relation
     """The extension after the change without the hypernode's own table."""
     outside_before: Relation
-    inserted: Relation
-    deleted: Relation
+    outside_delta: Delta
+    """What has entered and left the facts from outside."""
     ranked: bool
-    gone: int = 0
-    """How many rows `gone_table` has."""
-    plus: int = 0
-    """How many rows `plus_table` has."""
+    gone: Part | None = None
+    """What has been taken out of `stored`."""
+    added: Part | None = None
+    """What has been added."""
     candidate: Part | None = None
     """The facts that the next check is about."""
     delta: Part | None = None
     """What the last round has taken out, or added: the next one looks for what follows from it."""
     united: Part | None = None
     """Rows from tables of other hypernodes that were merged with the one `stored` belongs to."""
-    marks: Literal["some"] | None = None
-    """Which facts of `plus_table` are marked, if it has marks."""
-    passes_on: bool = False
-    """Whether marks of these facts pass on to what is derived from them."""
     sliced: Part | None = None
     """The part of `stored` that the work at hand needs, if that is less than all (slices.py)."""
-    gone_table: str = field(init=False)
-    plus_table: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        # Mostly these rows are just what the table has lost and gained, so the names last.
-        self.gone_table = f"{CHANGE_FACTS}gone_{self.stem}"
-        self.plus_table = f"{CHANGE_FACTS}added_{self.stem}"
 
     # What happens to it
 
@@ -80,11 +69,11 @@ class WorkingTable:
 
     def loses(self, rows: int) -> None:
         """Note how many rows `gone_table` has now."""
-        self.gone = rows
+        self.gone = Part("temp", self.gone_table, rows, self.ranked) if rows else None
 
     def gains(self, rows: int) -> None:
-        """Note how many rows `plus_table` has now."""
-        self.plus = rows
+        """Note how many rows `added_table` has now."""
+        self.added = Part("temp", self.added_table, rows, self.ranked) if rows else None
 
     def is_checked_for(self, candidate: Part | None) -> None:
         """Let the next check be about these facts."""
@@ -98,17 +87,23 @@ class WorkingTable:
         """Read only these rows of the stored table from now on; None for all of them again."""
         self.sliced = sliced
 
-    def begins_to_grow(self, marked: bool, passes_on: bool) -> None:
-        """End taking facts out. Facts that are added from now on are marked, if there are marks."""
-        self.candidate = self.delta = None
-        self.marks = "some" if marked else None
-        self.passes_on = passes_on and marked
-
     def keeps_ranks(self, kept: bool) -> None:
         """Set whether added facts get ranks, in order with those that are there."""
         self.ranked = kept
 
     # What it is
+
+    @property
+    def gone_table(self) -> str:
+        """The name of the table of what is gone. Mostly these rows are just what the stored table
+        has lost, so it lasts.
+        """
+        return f"{CHANGE_FACTS}gone_{self.stem}"
+
+    @property
+    def added_table(self) -> str:
+        """The name of the table of what is added, which lasts, too."""
+        return f"{CHANGE_FACTS}added_{self.stem}"
 
     @property
     def base(self) -> Part | None:
@@ -121,17 +116,9 @@ class WorkingTable:
         parts = []
         base = self.base
         if base and base.rows:
-            parts.append(replace(base, minus=self.gone_table if self.gone else None))
-        if self.united:
-            parts.append(self.united)
-        if self.plus:
-            parts.append(self.added)
+            parts.append(base.without(self.gone.table if self.gone else None))
+        parts += [part for part in (self.united, self.added) if part]
         return Relation(self.columns, tuple(parts), self.ranked)
-
-    @property
-    def added(self) -> Part:
-        """What has been added."""
-        return Part("temp", self.plus_table, self.plus, ranked=self.ranked, marks=self.marks)
 
     @property
     def undeleted(self) -> Relation:
@@ -144,9 +131,9 @@ class WorkingTable:
             stored = (self.stored,) if self.stored else ()
             return self._with(*self.outside_before.parts, *stored)
         if version is Version.INSERTED:
-            return self._with(*self.inserted.parts)
+            return self._with(*self.outside_delta.inserted.parts)
         if version is Version.DELETED:
-            return self._with(*self.deleted.parts)
+            return self._with(*self.outside_delta.deleted.parts)
         if version is Version.CANDIDATE:
             return self._of(self.candidate)
         if version is Version.DELTA:
@@ -154,11 +141,11 @@ class WorkingTable:
         return self._with(*self.outside.parts, *self.known.parts)
 
     def _with(self, *parts: Part) -> Relation:
-        return Relation(self.columns, parts, self.ranked, self.passes_on)
+        return Relation(self.columns, parts, self.ranked)
 
     def _of(self, part: Part | None) -> Relation:
         parts = (part,) if part else ()
-        return Relation(self.columns, parts, part is not None and part.ranked, self.passes_on)
+        return Relation(self.columns, parts, part is not None and part.ranked)
 
     def names(self, alias: str) -> list[exp.Column]:
         """The columns, and the rank if there is one."""
@@ -177,10 +164,11 @@ def working_table(task: Task, predicate: str) -> WorkingTable:
         columns=task.schema[predicate].columns,
         stem=task.stem(predicate),
         stored=task.stored(predicate),
-        outside=task.marked_inputs(predicate, Version.ALL),
+        outside=task.inputs(predicate, Version.ALL),
         outside_before=task.inputs(predicate, Version.BEFORE),
-        inserted=task.marked_inputs(predicate, Version.INSERTED),
-        deleted=task.inputs(predicate, Version.DELETED),
+        outside_delta=Delta(
+            task.inputs(predicate, Version.INSERTED), task.inputs(predicate, Version.DELETED)
+        ),
         ranked=task.ranked,
     )
 
@@ -198,7 +186,7 @@ def context_of(task: Task, owns: WorkingTables, undeleted: bool = False) -> Cont
             return closure.undeleted if before else closure.relation(version)
         own = owns.get(name)
         if own is None:
-            return task.inputs(name, version) if undeleted else task.marked_inputs(name, version)
+            return task.inputs(name, version)
         if undeleted and version in (Version.ALL, Version.OLD):
             return own.undeleted
         return own.relation(version)
@@ -208,31 +196,31 @@ def context_of(task: Task, owns: WorkingTables, undeleted: bool = False) -> Cont
 
 def take_out(task: Task, own: WorkingTable, lost: Part) -> None:
     """Take stored facts out."""
-    own.loses(put(task, own, lost, into=own.gone_table, there=own.gone))
+    own.loses(put(task, own, lost, own.gone_table, own.gone))
 
 
 def add(task: Task, own: WorkingTable, new: Part) -> None:
     """Add new facts."""
-    own.gains(put(task, own, new, into=own.plus_table, there=own.plus))
+    own.gains(put(task, own, new, own.added_table, own.added))
 
 
-def put(task: Task, own: WorkingTable, part: Part, *, into: str, there: int) -> int:
-    """Add the rows of a temporary table to table `into`, which has `there` rows; 0 creates it.
+def put(task: Task, own: WorkingTable, part: Part, into: str, there: Part | None) -> int:
+    """Add the rows of a temporary table to table `into`, or create that, if nothing is `there`.
 
     Returns how many rows `into` has then.
     """
-    key = ("put", part.table, into, own.ranked, part.marks, bool(there))
+    key = ("put", part.table, into, own.ranked, bool(there))
 
     def statement() -> str:
-        columns = [*own.names("t"), *([mark_of("t")] if part.marks else [])]
+        columns = own.names("t")
         query = exp.select(*columns).from_(temp_table(part.table).as_("t"))
-        if not there:
+        if there is None:
             return render(create_temp(into, query))
         names = [exp.to_identifier(c.name, quoted=True) for c in columns]
         return render(exp.insert(query, temp_table(into), columns=names))
 
     task.store.run(task.cache.get(key, statement))
-    return there + part.rows
+    return part.rows + (there.rows if there else 0)
 
 
 def without_outside(task: Task, own: WorkingTable, part: Part, name: str) -> Part | None:
@@ -240,46 +228,37 @@ def without_outside(task: Task, own: WorkingTable, part: Part, name: str) -> Par
     outside = own.outside
     if not outside.parts:
         return part
-    marks = part.marks is not None
-    key = ("inside", part.table, name, own.ranked, marks, relation_key(outside))
+    key = ("inside", part.table, name, own.ranked, relation_key(outside))
 
     def query() -> exp.Query:
-        columns = [*own.names("t"), *([mark_of("t")] if marks else [])]
-        rows = exp.select(*columns).from_(temp_table(part.table).as_("t"))
-        return unknown(rows, outside, own.ranked, marked=marks, once=True)
+        rows = exp.select(*own.names("t")).from_(temp_table(part.table).as_("t"))
+        return unknown(rows, outside, ranked=own.ranked, once=True)
 
-    return make_part(task.store, task.cache, key, name, query, ranked=own.ranked, marks=part.marks)
+    return make_part(task.store, task.cache, key, name, query, ranked=own.ranked)
 
 
 def edits_of(task: Task, owns: WorkingTables) -> tuple[dict[str, Edit], int]:
     """What became of the tables, and how many facts were taken out but came back."""
     # Without gains and modules, all that was added had been taken out before.
-    grows = bool(task.closures or task.gains())
+    grows = bool(task.closures or gains(task))
     edits = {own.predicate: _edit(task, own, grows) for own in owns.values()}
-    taken = sum(own.gone for own in owns.values() if not own.united)
+    taken = sum(own.gone.rows for own in owns.values() if own.gone and not own.united)
     lost = sum(edit.deleted.rows for edit in edits.values() if edit.deleted)
     return {predicate: edit for predicate, edit in edits.items() if edit}, taken - lost
 
 
 def _edit(task: Task, own: WorkingTable, grows: bool) -> Edit:
-    gone = Part("temp", own.gone_table, own.gone, ranked=own.ranked) if own.gone else None
-    plus = own.added if own.plus else None
+    gone, added = own.gone, own.added
     if own.united:  # what is gone has come back with another rank
-        return Edit(
-            plus,
-            None,
-            removed=gone,
-            added=plus,
-            rewritten=own.stored is None,
-            united=own.united,
-        )
-    deleted = _difference(task, own, gone, plus, f"{CHANGE_FACTS}minus_{own.stem}")
-    inserted = (
-        _difference(task, own, plus, gone, f"{CHANGE_FACTS}plus_{own.stem}") if grows else None
-    )
+        is_new = own.stored is None
+        return Edit(added, None, gone, added, rewritten=is_new, united=own.united)
+    deleted = _difference(task, own, gone, added, f"{CHANGE_FACTS}minus_{own.stem}")
+    inserted = None
+    if grows:
+        inserted = _difference(task, own, added, gone, f"{CHANGE_FACTS}plus_{own.stem}")
     if not own.ranked:
         return Edit(inserted, deleted, deleted, inserted)
-    return Edit(inserted, deleted, gone, plus)
+    return Edit(inserted, deleted, gone, added)
 
 
 def _difference(
@@ -288,12 +267,11 @@ def _difference(
     """The facts of one temporary table that do not stand in another, under a name that lasts."""
     if these is None or those is None:
         return these
-    key = ("difference", these.table, those.table, name, own.ranked, these.marks)
+    key = ("difference", these.table, those.table, name, own.ranked)
 
     def query() -> exp.Query:
         relation = Relation(own.columns, ())
-        marks = [mark_of("c")] if these.marks else []
-        rows = exp.select(*own.names("c"), *marks).from_(temp_table(these.table).as_("c"))
+        rows = exp.select(*own.names("c")).from_(temp_table(these.table).as_("c"))
         return absent(rows, relation, part_query(those, relation))
 
-    return make_part(task.store, task.cache, key, name, query, ranked=own.ranked, marks=these.marks)
+    return make_part(task.store, task.cache, key, name, query, ranked=own.ranked)

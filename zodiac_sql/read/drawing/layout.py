@@ -68,7 +68,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class BoxLayout:
     """Boxes by id, the bands of the groups (top and bottom), and the pieces of the edges."""
 
     boxes: dict[int, Box]
@@ -108,7 +108,7 @@ class _Rows:
 
 def layout(
     sizes: Mapping[int, tuple[float, float]], groups: Mapping[int, int], edges: Sequence[Edge]
-) -> Layout:
+) -> BoxLayout:
     """Lay out boxes of the given sizes.
 
     `groups` names the group of each box, in an order that respects the edges; groups do not
@@ -287,7 +287,7 @@ def _geometry(
     at: dict[Vertex, float],
     sizes: Mapping[int, tuple[float, float]],
     groups: Mapping[int, int],
-) -> Layout:
+) -> BoxLayout:
     """Boxes, bands and links from the centres of the vertices, starting at (0, 0)."""
     spans = _spans(found, at, sizes, groups)
     left = min(at[v] - (sizes[v][0] / 2 if isinstance(v, int) else 0) for v in at)
@@ -304,7 +304,7 @@ def _geometry(
                 bands[groups[v]] = (start, bottom + GROUP_PADDING)
     width = max([box.x + box.width for box in boxes.values()] + list(at.values()))
     height = spans[-1][1] + GROUP_PADDING
-    return Layout(boxes, bands, _links(found, at, boxes, spans), width, height)
+    return BoxLayout(boxes, bands, _links(found, at, boxes, spans), width, height)
 
 
 def _spans(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 from zodiac_sql.graph.hypergraph import Hypernode
-from zodiac_sql.read.drawing.layout import Box, Layout, Link, layout
+from zodiac_sql.read.drawing.layout import Box, BoxLayout, Link, layout
 from zodiac_sql.read.drawing.panel import (
     COLOURS,
     GONE,
@@ -78,16 +78,16 @@ def _root(panels: Sequence[Panel]) -> ET.Element:
     return root
 
 
-def _plan(panel: Panel) -> Layout:
+def _plan(panel: Panel) -> BoxLayout:
     """Where the hypernodes of a panel stand."""
     hypernodes = panel.graph.hypernodes
     if not hypernodes:
-        return Layout({}, {}, (), 0.0, EMPTY)
+        return BoxLayout({}, {}, (), 0.0, EMPTY)
     sizes = {h.id: _size(panel, h) for h in hypernodes}
     return layout(sizes, {h.id: h.stratum for h in hypernodes}, panel.edges())
 
 
-def _draw_panel(page: ET.Element, panel: Panel, plan: Layout, width: float) -> None:
+def _draw_panel(page: ET.Element, panel: Panel, plan: BoxLayout, width: float) -> None:
     """The hypernodes of a panel, the lines between them, and the panel's name above them."""
     if panel.name:
         page.attrib |= {"class": "panel", "id": panel.name}
@@ -110,7 +110,7 @@ def _size(panel: Panel, hypernode: Hypernode) -> tuple[float, float]:
     return width, TITLE + len(lines) * LINE + PADDING
 
 
-def _draw_bands(parent: ET.Element, plan: Layout, width: float) -> None:
+def _draw_bands(parent: ET.Element, plan: BoxLayout, width: float) -> None:
     """A light band with a label behind the hypernodes of each stratum."""
     for stratum, (top, bottom) in sorted(plan.bands.items()):
         place = {"x": number(MARGIN), "y": number(top), "rx": "6", "fill": band(stratum)}

@@ -26,7 +26,7 @@ from zodiac_sql.language.binding import symbols_in
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.names import is_constraint
 from zodiac_sql.program.build import Planned
-from zodiac_sql.program.rule_sets import Places
+from zodiac_sql.program.rule_sets import SetLabels
 from zodiac_sql.program.state import State, hypergraph_of
 from zodiac_sql.read.explain.decisions import Decisions, HypernodeWork, RuleTime, decisions
 from zodiac_sql.read.explain.rule_times import times_of_bodies
@@ -73,7 +73,7 @@ def _expected_facts(work: VerifiedFile, graph: Hypergraph) -> Mapping[str, int]:
     """How many facts each hypernode was expected to derive, before any was evaluated."""
     state, rules = work.state, tuple(graph.rules())
     structure = unchanged(graph)
-    planned = Planned(rules, graph, state.schema, state.functions, structure, Places())
+    planned = Planned(rules, graph, state.schema, state.functions, structure, SetLabels())
     basis = Basis(
         store=work.store,
         state=state,

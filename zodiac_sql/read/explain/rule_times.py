@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import distinct, drop
 from zodiac_sql.evaluate.rule_errors import evaluating
-from zodiac_sql.evaluate.run_plans import apply_plans
+from zodiac_sql.evaluate.run_plans import Target, apply_plans
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.read.explain.decisions import RuleTime
@@ -76,10 +76,8 @@ def _of_body(work: VerifiedFile, inner: Inner, rule: Rule, context: Context) -> 
     columns = work.known(inner)[rule.head.predicate].columns
     started = time.perf_counter()
     with evaluating([rule]):
-        rows = apply_plans(
-            work.store, StatementCache(), [plan], context,
-            key="body", columns=columns, table=_BODY, shape=distinct,
-        )  # fmt: skip
+        target = Target(_BODY, columns, "body", distinct)
+        rows = apply_plans(work.store, StatementCache(), [plan], context, target)
     took = 1000 * (time.perf_counter() - started)
     work.store.run(drop(_BODY))
     return took, rows

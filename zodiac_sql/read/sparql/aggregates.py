@@ -11,10 +11,10 @@ from zodiac_sql.database.statements import text
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.read.sparql.context import refused
-from zodiac_sql.read.sparql.expressions import Scope, compiled, order_key
-from zodiac_sql.read.sparql.solutions import TEXT, Column, Solutions, TermForm, column
+from zodiac_sql.read.sparql.expressions import PatternScope, compiled, order_key
+from zodiac_sql.read.sparql.solutions import TEXT, Solutions, TermColumn, TermForm, column
 from zodiac_sql.read.sparql.values import (
-    Value,
+    SparqlValue,
     as_number,
     as_string,
     as_term,
@@ -26,7 +26,9 @@ from zodiac_sql.read.sparql.values import (
 _INTEGER = TermForm(Type.INT, f"{XSD}integer")
 
 
-def keys_of(keys: Sequence[Any], solutions: Solutions, alias: str, scope: Scope) -> list[exp.Expr]:
+def keys_of(
+    keys: Sequence[Any], solutions: Solutions, alias: str, scope: PatternScope
+) -> list[exp.Expr]:
     """What to group by."""
     from rdflib import Variable
 
@@ -42,22 +44,22 @@ def keys_of(keys: Sequence[Any], solutions: Solutions, alias: str, scope: Scope)
 
 
 def column_of(
-    aggregate: Any, solutions: Solutions, alias: str, scope: Scope
-) -> tuple[exp.Expr, Column]:
+    aggregate: Any, solutions: Solutions, alias: str, scope: PatternScope
+) -> tuple[exp.Expr, TermColumn]:
     """The value of an aggregate, and what is known of it."""
     name = aggregate.name.removeprefix("Aggregate_")
     distinct = bool(aggregate.distinct)
     if name == "Count" and aggregate.vars == "*":
         if distinct:
             raise refused("COUNT(DISTINCT *)")
-        return exp.Count(this=exp.Star()), Column(_INTEGER, True)
+        return exp.Count(this=exp.Star()), TermColumn(_INTEGER, True)
     known, sql = _operand(aggregate.vars, solutions, alias, scope)
     if name == "Sample":
-        return call("any_value", sql), Column(known.form, False)
+        return call("any_value", sql), TermColumn(known.form, False)
     value = compiled(aggregate.vars, scope)
     if name == "Count":
         counted = _plain(value, sql)
-        return exp.Count(this=_each(counted, distinct)), Column(_INTEGER, True)
+        return exp.Count(this=_each(counted, distinct)), TermColumn(_INTEGER, True)
     if name in ("Sum", "Avg"):
         return _sum(name, value, distinct)
     if name in ("Min", "Max"):
@@ -68,8 +70,8 @@ def column_of(
 
 
 def _operand(
-    operand: Any, solutions: Solutions, alias: str, scope: Scope
-) -> tuple[Column, exp.Expr]:
+    operand: Any, solutions: Solutions, alias: str, scope: PatternScope
+) -> tuple[TermColumn, exp.Expr]:
     """What is aggregated as a column: a variable as it is stored."""
     from rdflib import Variable
 
@@ -77,10 +79,10 @@ def _operand(
         name = scope.context.variable(operand)
         if name in solutions.columns:
             return solutions.columns[name], column(name, alias)
-    return Column(TEXT, False), as_term(compiled(operand, scope))
+    return TermColumn(TEXT, False), as_term(compiled(operand, scope))
 
 
-def _plain(value: Value, sql: exp.Expr) -> exp.Expr:
+def _plain(value: SparqlValue, sql: exp.Expr) -> exp.Expr:
     return value.copy if value.form.type is not None and value.rank is None else sql
 
 
@@ -88,7 +90,7 @@ def _each(sql: exp.Expr, distinct: bool) -> exp.Expr:
     return exp.Distinct(expressions=[sql.copy()]) if distinct else sql.copy()
 
 
-def _sum(name: str, given: Value, distinct: bool) -> tuple[exp.Expr, Column]:
+def _sum(name: str, given: SparqlValue, distinct: bool) -> tuple[exp.Expr, TermColumn]:
     """A sum or a mean. It has no value if any solution has no number."""
     value = as_number(given)
     if value.static_rank is None:
@@ -106,10 +108,10 @@ def _sum(name: str, given: Value, distinct: bool) -> tuple[exp.Expr, Column]:
     empty = exp.Count(this=exp.Star()).eq(0)
     zero = exp.cast(exp.convert(0), "BIGINT" if form == _INTEGER else "DOUBLE")
     chosen = exp.Case().when(empty, zero).when(exp.not_(exp.paren(bad)), total)
-    return chosen, Column(form, False)
+    return chosen, TermColumn(form, False)
 
 
-def _mixed_sum(name: str, value: Value, distinct: bool) -> tuple[exp.Expr, Column]:
+def _mixed_sum(name: str, value: SparqlValue, distinct: bool) -> tuple[exp.Expr, TermColumn]:
     """The same of numbers whose datatypes are only known from their texts."""
     function = exp.Sum if name == "Sum" else exp.Avg
     total = function(this=_each(value.copy, distinct))
@@ -120,22 +122,24 @@ def _mixed_sum(name: str, value: Value, distinct: bool) -> tuple[exp.Expr, Colum
     zero = text(f'"0"^^<{XSD}integer>')
     empty = exp.Count(this=exp.Star()).eq(0)
     chosen = exp.Case().when(empty, zero)
-    return chosen.when(exp.not_(exp.paren(bad)), sparql("numeral", total, rank)), Column(
+    return chosen.when(exp.not_(exp.paren(bad)), sparql("numeral", total, rank)), TermColumn(
         TEXT, False
     )
 
 
-def _extreme(name: str, value: Value) -> tuple[exp.Expr, Column]:
+def _extreme(name: str, value: SparqlValue) -> tuple[exp.Expr, TermColumn]:
     """The least or the greatest value, in the order of ORDER BY."""
     if value.form.type is not None and value.rank is None:
         function = exp.Min if name == "Min" else exp.Max
-        return function(this=value.copy), Column(value.form, False)
+        return function(this=value.copy), TermColumn(value.form, False)
     term = as_term(value)
-    key = order_key(Value("term", term))
-    return call("arg_min" if name == "Min" else "arg_max", term, key), Column(TEXT, False)
+    key = order_key(SparqlValue("term", term))
+    return call("arg_min" if name == "Min" else "arg_max", term, key), TermColumn(TEXT, False)
 
 
-def _concatenated(value: Value, aggregate: Any, distinct: bool) -> tuple[exp.Expr, Column]:
+def _concatenated(
+    value: SparqlValue, aggregate: Any, distinct: bool
+) -> tuple[exp.Expr, TermColumn]:
     separator = aggregate.separator
     between = text(" " if separator is None else str(separator))
     # Of a number, an IRI and the like the text of STR, as other engines have it.
@@ -143,4 +147,6 @@ def _concatenated(value: Value, aggregate: Any, distinct: bool) -> tuple[exp.Exp
     joined = call("string_agg", written, between)
     if distinct:
         joined.set("expressions", [exp.Distinct(expressions=[written.copy()]), between])
-    return catalogued("quote_where_needed", call("coalesce", joined, text(""))), Column(TEXT, False)
+    return catalogued("quote_where_needed", call("coalesce", joined, text(""))), TermColumn(
+        TEXT, False
+    )

@@ -11,9 +11,9 @@ from sqlglot import exp
 
 from zodiac_sql.read.sparql import functions
 from zodiac_sql.read.sparql.context import QueryContext, refused
-from zodiac_sql.read.sparql.solutions import ID, TEXT, Column, column
+from zodiac_sql.read.sparql.solutions import ID, TEXT, TermColumn, column
 from zodiac_sql.read.sparql.values import (
-    Value,
+    SparqlValue,
     as_number,
     boolean,
     call,
@@ -29,7 +29,7 @@ from zodiac_sql.read.sparql.values import (
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class PatternScope:
     """The variables that an expression can see, and how it asks whether a pattern has solutions.
 
     `outer` is the scope around an EXISTS: what is not bound inside is looked up there, unless the
@@ -37,24 +37,24 @@ class Scope:
     """
 
     context: QueryContext
-    columns: Mapping[str, tuple[str, Column]]
+    columns: Mapping[str, tuple[str, TermColumn]]
     """The alias of the table, and the column, of each variable."""
     texts: Mapping[str, exp.Expr]
     """The texts of symbols, where they were looked up."""
-    exists: Callable[[Any, Scope], exp.Expr]
-    outer: Scope | None = None
+    exists: Callable[[Any, PatternScope], exp.Expr]
+    outer: PatternScope | None = None
     closed: bool = False
 
-    def value(self, name: str) -> Value:
+    def value(self, name: str) -> SparqlValue:
         """The value of a variable, by its name in SQL."""
         scope = self.owner(name)
         if scope is None:
             return error()
         alias, known = scope.columns[name]
         if known.form == ID:
-            return Value("term", scope.texts[name].copy(), known=known.certain)
+            return SparqlValue("term", scope.texts[name].copy(), known=known.certain)
         if known.form == TEXT:
-            return Value("term", column(name, alias), known=known.certain)
+            return SparqlValue("term", column(name, alias), known=known.certain)
         return native(column(name, alias), known.form, known.certain)
 
     def place(self, name: str) -> exp.Column | None:
@@ -62,7 +62,7 @@ class Scope:
         scope = self.owner(name)
         return None if scope is None else column(name, scope.columns[name][0])
 
-    def owner(self, name: str) -> Scope | None:
+    def owner(self, name: str) -> PatternScope | None:
         """The innermost scope that has a variable. Raises QueryError if it is out of reach."""
         if name in self.columns or self.outer is None:
             return self if name in self.columns else None
@@ -72,7 +72,7 @@ class Scope:
         return found
 
 
-def compiled(expression: Any, scope: Scope) -> Value:
+def compiled(expression: Any, scope: PatternScope) -> SparqlValue:
     """The value of an expression of rdflib's algebra."""
     from rdflib import Variable
     from rdflib.term import Identifier
@@ -95,12 +95,12 @@ def compiled(expression: Any, scope: Scope) -> Value:
     return functions.builtin(name, _arguments(expression, scope), expression)
 
 
-def condition(expression: Any, scope: Scope) -> exp.Expr:
+def condition(expression: Any, scope: PatternScope) -> exp.Expr:
     """The effective boolean value of an expression."""
     return truth(compiled(expression, scope))
 
 
-def _arguments(expression: Any, scope: Scope) -> list[Value]:
+def _arguments(expression: Any, scope: PatternScope) -> list[SparqlValue]:
     """The arguments of a function, in order."""
     if expression.name in _OF_LISTS and not isinstance(expression.arg, list):
         return []  # rdflib has rdf:nil for no argument
@@ -114,26 +114,26 @@ def _arguments(expression: Any, scope: Scope) -> list[Value]:
 _OF_LISTS = ("Builtin_CONCAT", "Builtin_COALESCE")
 
 
-def _bound(variable: Any, scope: Scope) -> Value:
+def _bound(variable: Any, scope: PatternScope) -> SparqlValue:
     place = scope.place(scope.context.variable(variable))
     return boolean(exp.false() if place is None else exp.not_(place.is_(exp.null())))
 
 
-def _and(expression: Any, scope: Scope) -> Value:
+def _and(expression: Any, scope: PatternScope) -> SparqlValue:
     parts = [expression.expr, *expression.other]
     return boolean(exp.and_(*(exp.paren(condition(part, scope)) for part in parts)))
 
 
-def _or(expression: Any, scope: Scope) -> Value:
+def _or(expression: Any, scope: PatternScope) -> SparqlValue:
     parts = [expression.expr, *expression.other]
     return boolean(exp.or_(*(exp.paren(condition(part, scope)) for part in parts)))
 
 
-def _not(expression: Any, scope: Scope) -> Value:
+def _not(expression: Any, scope: PatternScope) -> SparqlValue:
     return boolean(exp.not_(exp.paren(condition(expression.expr, scope))))
 
 
-def _relation(expression: Any, scope: Scope) -> Value:
+def _relation(expression: Any, scope: PatternScope) -> SparqlValue:
     op, other = expression.op, expression.other
     first = compiled(expression.expr, scope)
     if op in ("IN", "NOT IN"):
@@ -148,26 +148,26 @@ def _relation(expression: Any, scope: Scope) -> Value:
     return boolean(ordered(op, first, second))
 
 
-def _sum(expression: Any, scope: Scope) -> Value:
+def _sum(expression: Any, scope: PatternScope) -> SparqlValue:
     value = as_number(compiled(expression.expr, scope))
     for op, other in zip(expression.op, expression.other, strict=True):
         value = arithmetic(str(op), value, as_number(compiled(other, scope)))
     return value
 
 
-def _negative(expression: Any, scope: Scope) -> Value:
+def _negative(expression: Any, scope: PatternScope) -> SparqlValue:
     zero = number(exp.cast(exp.convert(0), "BIGINT"), 0)
     return arithmetic("-", zero, as_number(compiled(expression.expr, scope)))
 
 
-def _positive(expression: Any, scope: Scope) -> Value:
+def _positive(expression: Any, scope: PatternScope) -> SparqlValue:
     return replace(as_number(compiled(expression.expr, scope)), written=None)
 
 
 _SQL_OPERATORS: dict[str, type[exp.Binary]] = {"+": exp.Add, "-": exp.Sub, "*": exp.Mul}
 
 
-def arithmetic(op: str, first: Value, second: Value) -> Value:
+def arithmetic(op: str, first: SparqlValue, second: SparqlValue) -> SparqlValue:
     """Numbers added, subtracted, multiplied or divided. Beyond 64 bits is an error."""
     ranks = first.static_rank, second.static_rank
     known = None if ranks[0] is None or ranks[1] is None else max(ranks[0], ranks[1])
@@ -180,7 +180,7 @@ def arithmetic(op: str, first: Value, second: Value) -> Value:
     return number(call("try", result) if known == 0 else exp.paren(result), rank)
 
 
-def _quotient(first: Value, second: Value, rank: int | exp.Expr) -> Value:
+def _quotient(first: SparqlValue, second: SparqlValue, rank: int | exp.Expr) -> SparqlValue:
     """A quotient. Of integers it is a decimal; only floats and doubles are divided by zero."""
     if isinstance(rank, int):
         exact: exp.Expr = exp.convert(rank < 2)
@@ -190,7 +190,7 @@ def _quotient(first: Value, second: Value, rank: int | exp.Expr) -> Value:
     return number(sparql("quotient", first.sql, second.sql, exact), known)
 
 
-_OPERATORS: dict[str, Callable[[Any, Scope], Value]] = {
+_OPERATORS: dict[str, Callable[[Any, PatternScope], SparqlValue]] = {
     "ConditionalAndExpression": _and,
     "ConditionalOrExpression": _or,
     "UnaryNot": _not,
@@ -218,7 +218,7 @@ def texts_needed(expression: Any, context: QueryContext) -> set[str]:
     return reduce(set.union, (texts_needed(part, context) for part in parts), set())
 
 
-def order_key(value: Value) -> exp.Expr:
+def order_key(value: SparqlValue) -> exp.Expr:
     """What to sort by, to sort by a value."""
     if value.kind == "term":
         return sparql("place", value.sql)

@@ -15,7 +15,7 @@ from zodiac_sql.language.zones import is_zoned, without_zone
 from zodiac_sql.read.sparql.context import refused
 from zodiac_sql.read.sparql.solutions import TermForm
 from zodiac_sql.read.sparql.values import (
-    Value,
+    SparqlValue,
     as_number,
     as_string,
     as_term,
@@ -31,10 +31,10 @@ from zodiac_sql.read.sparql.values import (
     truth,
 )
 
-Values = Sequence[Value]
+Values = Sequence[SparqlValue]
 
 
-def builtin(name: str, arguments: Values, expression: Any) -> Value:
+def builtin(name: str, arguments: Values, expression: Any) -> SparqlValue:
     """The value of a function that SPARQL has by itself. Raises QueryError for one we have not."""
     called = name.removeprefix("Builtin_")
     found = _BUILTINS.get(called)
@@ -45,7 +45,7 @@ def builtin(name: str, arguments: Values, expression: Any) -> Value:
     return found(arguments)
 
 
-def _flagged(flags: Value) -> Value:
+def _flagged(flags: SparqlValue) -> SparqlValue:
     """The flags of a regular expression, which must be known beforehand."""
     if flags.kind != "string" or not isinstance(flags.sql, exp.Literal):
         raise refused("a regular expression whose flags are not a constant")
@@ -55,19 +55,19 @@ def _flagged(flags: Value) -> Value:
     return flags
 
 
-def _str(arguments: Values) -> Value:
+def _str(arguments: Values) -> SparqlValue:
     (value,) = arguments
     if value.kind == "string":
         return value
     return string(sparql("str", as_term(value)))
 
 
-def _lang(arguments: Values) -> Value:
+def _lang(arguments: Values) -> SparqlValue:
     (value,) = arguments
     return string(sparql("language", as_term(value)))
 
 
-def _datatype(arguments: Values) -> Value:
+def _datatype(arguments: Values) -> SparqlValue:
     (value,) = arguments
     if value.kind == "string":
         return term(_if_any(value, text(f"{XSD}string")))
@@ -76,12 +76,12 @@ def _datatype(arguments: Values) -> Value:
     return term(sparql("datatype", as_term(value)))
 
 
-def _if_any(value: Value, result: exp.Expr) -> exp.Expr:
+def _if_any(value: SparqlValue, result: exp.Expr) -> exp.Expr:
     return exp.Case().when(exp.not_(value.copy.is_(exp.null())), result)
 
 
-def _of_class(*classes: str) -> Callable[[Values], Value]:
-    def test(arguments: Values) -> Value:
+def _of_class(*classes: str) -> Callable[[Values], SparqlValue]:
+    def test(arguments: Values) -> SparqlValue:
         (value,) = arguments
         if value.kind != "term":
             literal = "literal" in classes or value.kind in classes
@@ -94,15 +94,15 @@ def _of_class(*classes: str) -> Callable[[Values], Value]:
     return test
 
 
-def _same_term(arguments: Values) -> Value:
+def _same_term(arguments: Values) -> SparqlValue:
     first, second = arguments
     return boolean(as_term(first).eq(as_term(second)))
 
 
-def _text_function(make: Callable[..., exp.Expr]) -> Callable[[Values], Value]:
+def _text_function(make: Callable[..., exp.Expr]) -> Callable[[Values], SparqlValue]:
     """A function that returns a string with the language of its first argument."""
 
-    def apply(arguments: Values) -> Value:
+    def apply(arguments: Values) -> SparqlValue:
         first, *others = arguments
         result = make(as_string(first), *others)
         return (
@@ -114,7 +114,9 @@ def _text_function(make: Callable[..., exp.Expr]) -> Callable[[Values], Value]:
     return apply
 
 
-def _substr(characters: exp.Expr, start: Value, length: Value | None = None) -> exp.Expr:
+def _substr(
+    characters: exp.Expr, start: SparqlValue, length: SparqlValue | None = None
+) -> exp.Expr:
     first = exp.cast(as_number(start).copy, "BIGINT")
     if length is None:
         return call("substr", characters, call("greatest", first, exp.convert(1)))
@@ -124,8 +126,8 @@ def _substr(characters: exp.Expr, start: Value, length: Value | None = None) -> 
     return call("substr", characters, begin, count)
 
 
-def _comparing(name: str) -> Callable[[Values], Value]:
-    def compare(arguments: Values) -> Value:
+def _comparing(name: str) -> Callable[[Values], SparqlValue]:
+    def compare(arguments: Values) -> SparqlValue:
         first, second = arguments
         same = boolean(call(name, as_string(first), as_string(second)))
         if "term" not in (first.kind, second.kind):
@@ -140,7 +142,7 @@ def _comparing(name: str) -> Callable[[Values], Value]:
     return compare
 
 
-def _concat(arguments: Values) -> Value:
+def _concat(arguments: Values) -> SparqlValue:
     if not arguments:
         return string(text(""))
     result = as_string(arguments[0])
@@ -155,7 +157,7 @@ def _concat(arguments: Values) -> Value:
     return term(exp.Case().when(same, tagged).else_(plain))
 
 
-def _regex(arguments: Values) -> Value:
+def _regex(arguments: Values) -> SparqlValue:
     return boolean(call("regexp_matches", as_string(arguments[0]), _pattern(arguments[1:])))
 
 
@@ -169,7 +171,7 @@ def _pattern(arguments: Values) -> exp.Expr:
     return found
 
 
-def _replace(arguments: Values) -> Value:
+def _replace(arguments: Values) -> SparqlValue:
     first, written, other, *flags = arguments
     # $1 of SPARQL is \1 in DuckDB.
     by = call("regexp_replace", as_string(other), text(r"\$([0-9])"), text(r"\\\1"), text("g"))
@@ -181,10 +183,10 @@ def _replace(arguments: Values) -> Value:
 
 def _numeric(
     make: Callable[[exp.Expr], exp.Expr], of_integers: bool = False
-) -> Callable[[Values], Value]:
+) -> Callable[[Values], SparqlValue]:
     """A function of a number that keeps its datatype; most leave integers as they are."""
 
-    def apply(arguments: Values) -> Value:
+    def apply(arguments: Values) -> SparqlValue:
         value = as_number(arguments[0])
         rank = value.static_rank
         if rank == 0 and not of_integers:
@@ -200,14 +202,14 @@ def _rounded(value: exp.Expr) -> exp.Expr:
     return call("floor", half)
 
 
-def _strlen(arguments: Values) -> Value:
+def _strlen(arguments: Values) -> SparqlValue:
     return number(exp.cast(call("length", as_string(arguments[0])), "BIGINT"), 0)
 
 
-def _if(arguments: Values) -> Value:
+def _if(arguments: Values) -> SparqlValue:
     test, yes, no = arguments
     if _are_alike((yes, no)):
-        return Value(yes.kind, _chosen(test, yes.copy, no.copy), yes.form)
+        return SparqlValue(yes.kind, _chosen(test, yes.copy, no.copy), yes.form)
     return term(_chosen(test, as_term(yes), as_term(no)))
 
 
@@ -217,20 +219,20 @@ def _are_alike(values: Values) -> bool:
     return len(forms) == 1 and not any(value.rank for value in values)
 
 
-def _chosen(test: Value, yes: exp.Expr, no: exp.Expr) -> exp.Expr:
+def _chosen(test: SparqlValue, yes: exp.Expr, no: exp.Expr) -> exp.Expr:
     return exp.Case(this=truth(test)).when(exp.true(), yes).when(exp.false(), no)
 
 
-def _coalesce(arguments: Values) -> Value:
+def _coalesce(arguments: Values) -> SparqlValue:
     if not arguments:
         return error()
     first = arguments[0]
     if _are_alike(arguments):
-        return Value(first.kind, call("coalesce", *(v.sql for v in arguments)), first.form)
+        return SparqlValue(first.kind, call("coalesce", *(v.sql for v in arguments)), first.form)
     return term(call("coalesce", *(as_term(value) for value in arguments)))
 
 
-def _lang_matches(arguments: Values) -> Value:
+def _lang_matches(arguments: Values) -> SparqlValue:
     language, range_ = (as_string(value) for value in arguments)
     low, wanted = call("lower", language), call("lower", range_)
     prefix = exp.DPipe(this=wanted.copy(), expression=text("-"))
@@ -239,10 +241,10 @@ def _lang_matches(arguments: Values) -> Value:
     return boolean(any_.else_(some))
 
 
-def _part(name: str) -> Callable[[Values], Value]:
+def _part(name: str) -> Callable[[Values], SparqlValue]:
     timed = name in ("hour", "minute", "second")
 
-    def apply(arguments: Values) -> Value:
+    def apply(arguments: Values) -> SparqlValue:
         (value,) = arguments
         if value.kind == "date" and timed:
             return error()
@@ -258,7 +260,7 @@ def _part(name: str) -> Callable[[Values], Value]:
     return apply
 
 
-def cast_to(iri: str, arguments: Values) -> Value:
+def cast_to(iri: str, arguments: Values) -> SparqlValue:
     """A value cast to a datatype, written as a call of the datatype."""
     local = iri.removeprefix(XSD)
     if not iri.startswith(XSD) or local not in _CASTS or len(arguments) != 1:
@@ -266,17 +268,17 @@ def cast_to(iri: str, arguments: Values) -> Value:
     return _CASTS[local](arguments[0])
 
 
-def _to_string(value: Value) -> Value:
+def _to_string(value: SparqlValue) -> SparqlValue:
     return value if value.kind == "string" else string(sparql("to_string", as_term(value)))
 
 
-def _to_boolean(value: Value) -> Value:
+def _to_boolean(value: SparqlValue) -> SparqlValue:
     if value.kind in ("bool", "number"):
         return boolean(truth(value))
     return boolean(sparql("to_boolean", as_term(value)))
 
 
-def _to_integer(value: Value) -> Value:
+def _to_integer(value: SparqlValue) -> SparqlValue:
     if value.kind != "number":
         return number(sparql("to_integer", as_term(value)), 0)
     if value.static_rank == 0:
@@ -285,8 +287,8 @@ def _to_integer(value: Value) -> Value:
     return number(call("try", whole), 0)
 
 
-def _to_number(datatype: str, rank: int) -> Callable[[Value], Value]:
-    def cast(value: Value) -> Value:
+def _to_number(datatype: str, rank: int) -> Callable[[SparqlValue], SparqlValue]:
+    def cast(value: SparqlValue) -> SparqlValue:
         if value.kind != "number":
             return number(sparql("to_number", as_term(value), text(datatype)), rank)
         found: exp.Expr = exp.cast(value.copy, "DOUBLE")
@@ -297,7 +299,7 @@ def _to_number(datatype: str, rank: int) -> Callable[[Value], Value]:
     return cast
 
 
-def _to_date(value: Value) -> Value:
+def _to_date(value: SparqlValue) -> SparqlValue:
     if value.kind == "date":
         return value
     if value.kind == "moment" and not is_zoned(value.form.datatype):
@@ -305,13 +307,13 @@ def _to_date(value: Value) -> Value:
     return term(sparql("to_date", as_term(value)))
 
 
-_CASTS: dict[str, Callable[[Value], Value]] = {
+_CASTS: dict[str, Callable[[SparqlValue], SparqlValue]] = {
     "string": _to_string, "boolean": _to_boolean, "integer": _to_integer, "date": _to_date,
     "decimal": _to_number("decimal", 1), "float": _to_number("float", 2),
     "double": _to_number("double", 3),
 }  # fmt: skip
 
-_BUILTINS: dict[str, Callable[[Values], Value]] = {
+_BUILTINS: dict[str, Callable[[Values], SparqlValue]] = {
     "STR": _str,
     "LANG": _lang,
     "DATATYPE": _datatype,

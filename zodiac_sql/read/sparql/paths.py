@@ -13,8 +13,8 @@ from zodiac_sql.read.sparql.context import QueryContext, is_variable, refused
 from zodiac_sql.read.sparql.solutions import (
     ID,
     TEXT,
-    Column,
     Solutions,
+    TermColumn,
     TermForm,
     column,
     in_form,
@@ -269,4 +269,4 @@ def _bound(
     result = select(values.items()).from_(query.subquery(alias, copy=False), copy=False)
     if conditions:
         result = result.where(*conditions, copy=False)
-    return Solutions(result, {name: Column(form, True) for name in values})
+    return Solutions(result, {name: TermColumn(form, True) for name in values})

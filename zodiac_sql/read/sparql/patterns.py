@@ -13,7 +13,7 @@ from zodiac_sql.language.zones import zone_of
 from zodiac_sql.read.sparql import aggregates
 from zodiac_sql.read.sparql.context import QueryContext, refused
 from zodiac_sql.read.sparql.expressions import (
-    Scope,
+    PatternScope,
     compiled,
     condition,
     order_key,
@@ -24,8 +24,8 @@ from zodiac_sql.read.sparql.solutions import (
     ID,
     ORDER,
     TEXT,
-    Column,
     Solutions,
+    TermColumn,
     column,
     forms_in_common,
     in_form,
@@ -37,17 +37,17 @@ from zodiac_sql.read.sparql.solutions import (
 )
 from zodiac_sql.read.sparql.terms import native, symbol
 from zodiac_sql.read.sparql.triples import as_text
-from zodiac_sql.read.sparql.values import Value, as_term
+from zodiac_sql.read.sparql.values import SparqlValue, as_term
 
 _NUMBER = "zodiac$number"
 """Column that numbers solutions."""
 
 
 class Patterns:
-    """Compiles patterns. `outer` is the scope around an EXISTS; see Scope for `closed`."""
+    """Compiles patterns. `outer` is the scope around an EXISTS; see PatternScope for `closed`."""
 
     def __init__(
-        self, context: QueryContext, outer: Scope | None = None, closed: bool = False
+        self, context: QueryContext, outer: PatternScope | None = None, closed: bool = False
     ) -> None:
         self.context, self.outer, self.closed = context, outer, closed
         self._names = context.names
@@ -77,14 +77,16 @@ class Patterns:
     def _closed(self) -> Patterns:
         return Patterns(self.context, self.outer, True)
 
-    def _scope(self, sides: Mapping[str, Solutions], texts: Mapping[str, exp.Expr]) -> Scope:
-        columns: dict[str, tuple[str, Column]] = {}
+    def _scope(self, sides: Mapping[str, Solutions], texts: Mapping[str, exp.Expr]) -> PatternScope:
+        columns: dict[str, tuple[str, TermColumn]] = {}
         for alias, side in sides.items():
             for name, known in side.columns.items():
                 columns.setdefault(name, (alias, known))
-        return Scope(self.context, columns, texts, _exists, self.outer, self.closed)
+        return PatternScope(self.context, columns, texts, _exists, self.outer, self.closed)
 
-    def _from(self, solutions: Solutions, *expressions: Any) -> tuple[exp.Select, str, Scope]:
+    def _from(
+        self, solutions: Solutions, *expressions: Any
+    ) -> tuple[exp.Select, str, PatternScope]:
         """SELECT of nothing yet from solutions, their alias, and the scope of some expressions."""
         needed = texts_needed([*expressions], self.context)
         table, alias, texts = with_texts(solutions, needed, self._names)
@@ -148,7 +150,7 @@ class Patterns:
         rows = rows.from_(first.subquery(alias), copy=False)
         left = Solutions(
             exp.select(exp.Star()).from_(exp.to_table(numbered)),
-            {**first.columns, _NUMBER: Column(TEXT, True)},
+            {**first.columns, _NUMBER: TermColumn(TEXT, True)},
         )
         both = self._closed()._where(self._joined(left, second), expr)
         columns, _ = _merged(first, second, "", "", outer=True)
@@ -206,7 +208,7 @@ class Patterns:
         query = self._kept(query, alias, solutions)
         source = self._names.column(str(expression)) if isinstance(expression, Variable) else ""
         if source in solutions.columns:
-            made: tuple[exp.Expr, Column] = column(source, alias), solutions.columns[source]
+            made: tuple[exp.Expr, TermColumn] = column(source, alias), solutions.columns[source]
         else:
             made = _as_column(compiled(expression, scope))
         sql, known = made
@@ -229,21 +231,21 @@ class Patterns:
             parts.append(Solutions(query, {name: known for name, (_, known) in values.items()}))
         return united(parts, self._names)
 
-    def _listed(self, term: Any) -> tuple[exp.Expr, Column]:
+    def _listed(self, term: Any) -> tuple[exp.Expr, TermColumn]:
         """A term of VALUES."""
         if term is None or term == "UNDEF":
-            return unbound(TEXT), Column(TEXT, False)
+            return unbound(TEXT), TermColumn(TEXT, False)
         found = symbol(term)
         number = self.context.ids.get(found)
         if number is not None:
-            return exp.cast(exp.convert(number), "INTEGER"), Column(ID, True)
+            return exp.cast(exp.convert(number), "INTEGER"), TermColumn(ID, True)
         known = native(term)
         if known is None:
-            return exp.cast(text(found), "VARCHAR"), Column(TEXT, True)
+            return exp.cast(text(found), "VARCHAR"), TermColumn(TEXT, True)
         # No fact has it in this spelling, but a native column may have its value.
         form, value = known
         assert form.type is not None
-        return literal_text(value, form.type, form.datatype), Column(TEXT, True)
+        return literal_text(value, form.type, form.datatype), TermColumn(TEXT, True)
 
     # What a SELECT makes of solutions
 
@@ -251,7 +253,7 @@ class Patterns:
         solutions = self.solutions(part.p)
         names = [self._names.column(str(variable)) for variable in part.PV]
         alias = self._names.fresh()
-        nothing = Column(TEXT, False)
+        nothing = TermColumn(TEXT, False)
         columns = {name: solutions.columns.get(name, nothing) for name in names}
         values = (
             (n, column(n, alias) if n in solutions.columns else unbound(TEXT)) for n in columns
@@ -302,7 +304,7 @@ class Patterns:
         solutions = self.solutions(part.p.p)
         keys = list(part.p.expr or ())
         query, alias, scope = self._from(solutions, keys, [a.vars for a in part.A])
-        columns: dict[str, Column] = {}
+        columns: dict[str, TermColumn] = {}
         for aggregate in part.A:
             name = self._names.column(str(aggregate.res))
             sql, columns[name] = aggregates.column_of(aggregate, solutions, alias, scope)
@@ -313,7 +315,7 @@ class Patterns:
         return Solutions(query, columns)
 
 
-def _exists(graph: Any, scope: Scope) -> exp.Expr:
+def _exists(graph: Any, scope: PatternScope) -> exp.Expr:
     """Whether a pattern has a solution that is compatible with the variables of a scope."""
     context = scope.context
     found = Patterns(context, scope).solutions(graph)
@@ -322,7 +324,7 @@ def _exists(graph: Any, scope: Scope) -> exp.Expr:
     numbers = {
         name: ID
         for name, (_, known) in outside.items()
-        if known == Column(ID, True) and found.columns[name].certain
+        if known == TermColumn(ID, True) and found.columns[name].certain
     }
     found = in_form(found, numbers, context.names, known_only=True)
     alias = context.names.fresh()
@@ -338,22 +340,22 @@ def _exists(graph: Any, scope: Scope) -> exp.Expr:
     return exp.Exists(this=query)
 
 
-def _as_column(value: Value) -> tuple[exp.Expr, Column]:
+def _as_column(value: SparqlValue) -> tuple[exp.Expr, TermColumn]:
     """A value as a column: native values stay what they are.
 
     A constant keeps its zone, which the instant does not have.
     """
     in_utc = value.written is None or zone_of(value.form.datatype) in (None, "Z")
     if value.form.type is not None and value.rank is None and in_utc:
-        return value.sql, Column(value.form, value.known)
-    return as_term(value), Column(TEXT, value.known)
+        return value.sql, TermColumn(value.form, value.known)
+    return as_term(value), TermColumn(TEXT, value.known)
 
 
 def _merged(
     first: Solutions, second: Solutions, one: str, other: str, outer: bool
-) -> tuple[dict[str, Column], dict[str, exp.Expr]]:
+) -> tuple[dict[str, TermColumn], dict[str, exp.Expr]]:
     """The columns of a join, and their values; of an outer one if the second may be missing."""
-    columns: dict[str, Column] = {}
+    columns: dict[str, TermColumn] = {}
     values: dict[str, exp.Expr] = {}
     for name in (*first.columns, *(n for n in second.columns if n not in first.columns)):
         mine, theirs = first.columns.get(name), second.columns.get(name)
@@ -361,10 +363,10 @@ def _merged(
             known = mine or theirs
             assert known is not None
             certain = known.certain and (mine is not None or not outer)
-            columns[name] = Column(known.form, certain)
+            columns[name] = TermColumn(known.form, certain)
             values[name] = column(name, one if mine else other)
             continue
-        columns[name] = Column(mine.form, mine.certain or (theirs.certain and not outer))
+        columns[name] = TermColumn(mine.form, mine.certain or (theirs.certain and not outer))
         both = column(name, one), column(name, other)
         values[name] = both[0] if mine.certain else exp.func("coalesce", *both)
     return columns, values

@@ -40,7 +40,7 @@ ID = TermForm(Type.SYMBOL)
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TermColumn:
     """The terms of a variable. They are `certain` if no solution lacks it."""
 
     form: TermForm
@@ -52,7 +52,7 @@ class Solutions:
     """A query whose columns are variables, by their names in SQL (`Names`)."""
 
     query: exp.Query
-    columns: Mapping[str, Column]
+    columns: Mapping[str, TermColumn]
     ordered: bool = False
 
     def subquery(self, alias: str) -> exp.Subquery:
@@ -100,7 +100,7 @@ def one_solution() -> Solutions:
 
 def none_of(names: Iterable[str]) -> Solutions:
     """No solution."""
-    columns = dict.fromkeys(names, Column(TEXT, True))
+    columns = dict.fromkeys(names, TermColumn(TEXT, True))
     query = select((name, unbound(TEXT)) for name in columns).where(exp.false(), copy=False)
     return Solutions(query, columns)
 
@@ -181,12 +181,12 @@ def united(parts: Sequence[Solutions], names: Names) -> Solutions:
     """All solutions of several patterns, as often as each has them."""
     if len(parts) == 1:
         return parts[0]
-    columns: dict[str, Column] = {}
+    columns: dict[str, TermColumn] = {}
     for name in dict.fromkeys(n for part in parts for n in part.columns):
         there = [part.columns[name] for part in parts if name in part.columns]
         forms = {c.form for c in there}
         certain = len(there) == len(parts) and all(c.certain for c in there)
-        columns[name] = Column(forms.pop() if len(forms) == 1 else TEXT, certain)
+        columns[name] = TermColumn(forms.pop() if len(forms) == 1 else TEXT, certain)
     queries: list[exp.Query] = []
     for part in parts:
         same = in_form(part, {n: columns[n].form for n in part.columns}, names)

@@ -23,8 +23,8 @@ from zodiac_sql.read.sparql.context import QueryContext, is_variable
 from zodiac_sql.read.sparql.solutions import (
     ID,
     TEXT,
-    Column,
     Solutions,
+    TermColumn,
     TermForm,
     column,
     forms_in_common,
@@ -140,12 +140,12 @@ def _matching(
         else:
             bound[name] = position.form, value
     relation = context.sources.relation(known.name)
-    single = len(relation.parts) == 1 and relation.parts[0].pairs is None
+    single = len(relation.parts) == 1 and relation.parts[0].read.pairs is None
     rows = source(relation, alias) if single else distinct_query(relation).subquery(alias)
     query = select((name, value) for name, (_, value) in bound.items()).from_(rows, copy=False)
     if conditions:
         query = query.where(*conditions, copy=False)
-    return Solutions(query, {name: Column(form, True) for name, (form, _) in bound.items()})
+    return Solutions(query, {name: TermColumn(form, True) for name, (form, _) in bound.items()})
 
 
 def _is(value: exp.Expr, position: _Position, term: Any, context: QueryContext) -> exp.Expr | None:
@@ -201,7 +201,7 @@ def together(parts: Sequence[Solutions], context: QueryContext) -> Solutions:
     if len(alike) == 1:
         return alike[0]
     values: dict[str, exp.Expr] = {}
-    columns: dict[str, Column] = {}
+    columns: dict[str, TermColumn] = {}
     conditions: list[exp.Expr] = []
     tables = []
     for part in alike:

@@ -27,7 +27,7 @@ _DATATYPES = {0: "integer", 1: "decimal", 2: "float", 3: "double"}
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class SparqlValue:
     """An SQL expression, and what it stands for.
 
     term      any term, by its text
@@ -81,38 +81,38 @@ def catalogued(name: str, argument: exp.Expr) -> exp.Expr:
     return exp.Dot(this=exp.to_identifier("zodiac"), expression=call(name, argument))
 
 
-def error() -> Value:
+def error() -> SparqlValue:
     """The value that there never is."""
-    return Value("term", unbound(TEXT))
+    return SparqlValue("term", unbound(TEXT))
 
 
-def boolean(sql: exp.Expr) -> Value:
-    return Value("bool", exp.paren(sql), TermForm(Type.BOOL, f"{XSD}boolean"))
+def boolean(sql: exp.Expr) -> SparqlValue:
+    return SparqlValue("bool", exp.paren(sql), TermForm(Type.BOOL, f"{XSD}boolean"))
 
 
-def string(sql: exp.Expr) -> Value:
-    return Value("string", sql)
+def string(sql: exp.Expr) -> SparqlValue:
+    return SparqlValue("string", sql)
 
 
-def term(sql: exp.Expr) -> Value:
-    return Value("term", sql)
+def term(sql: exp.Expr) -> SparqlValue:
+    return SparqlValue("term", sql)
 
 
-def number(sql: exp.Expr, rank: int | exp.Expr) -> Value:
+def number(sql: exp.Expr, rank: int | exp.Expr) -> SparqlValue:
     """A number of some rank, which may be SQL."""
     if isinstance(rank, int):
         type_ = Type.FLOAT if rank else Type.INT
-        return Value("number", sql, TermForm(type_, XSD + _DATATYPES[rank]))
-    return Value("number", sql, rank=rank)
+        return SparqlValue("number", sql, TermForm(type_, XSD + _DATATYPES[rank]))
+    return SparqlValue("number", sql, rank=rank)
 
 
-def native(sql: exp.Expr, form: TermForm, known: bool = False) -> Value:
+def native(sql: exp.Expr, form: TermForm, known: bool = False) -> SparqlValue:
     """A value of a column with native values."""
     assert form.type is not None
-    return Value(_KINDS[form.type], sql, form, known=known)
+    return SparqlValue(_KINDS[form.type], sql, form, known=known)
 
 
-def constant(given: Any) -> Value:
+def constant(given: Any) -> SparqlValue:
     """The value of an IRI or a literal of rdflib."""
     if (found := terms.native(given)) is not None:
         value = native(found[1], found[0], known=True)
@@ -125,7 +125,7 @@ def constant(given: Any) -> Value:
     return replace(term(text(terms.symbol(given))), known=True)
 
 
-def as_term(value: Value) -> exp.Expr:
+def as_term(value: SparqlValue) -> exp.Expr:
     """The text of the term that a value is."""
     if value.kind == "term":
         return value.copy
@@ -139,7 +139,7 @@ def as_term(value: Value) -> exp.Expr:
     return literal_text(value.copy, value.form.type, value.form.datatype)
 
 
-def as_number(value: Value) -> Value:
+def as_number(value: SparqlValue) -> SparqlValue:
     """A value as a number; an error if it is none."""
     if value.kind == "number":
         return value
@@ -148,7 +148,7 @@ def as_number(value: Value) -> Value:
     return number(exp.cast(exp.null(), "DOUBLE"), 0)
 
 
-def as_string(value: Value) -> exp.Expr:
+def as_string(value: SparqlValue) -> exp.Expr:
     """The characters of a string with or without language; an error for other values."""
     if value.kind == "string":
         return value.copy
@@ -157,7 +157,7 @@ def as_string(value: Value) -> exp.Expr:
     return unbound(TEXT)
 
 
-def truth(value: Value) -> exp.Expr:
+def truth(value: SparqlValue) -> exp.Expr:
     """The effective boolean value."""
     if value.kind == "bool":
         return value.copy
@@ -170,7 +170,7 @@ def truth(value: Value) -> exp.Expr:
     return exp.cast(exp.null(), "BOOLEAN")
 
 
-def equal(first: Value, second: Value) -> exp.Expr:
+def equal(first: SparqlValue, second: SparqlValue) -> exp.Expr:
     """Whether two values are equal: NULL where SPARQL has an error."""
     if "term" in (first.kind, second.kind):
         return sparql("equal", as_term(first), as_term(second))
@@ -188,7 +188,7 @@ _ORDERS: dict[str, tuple[type[exp.Binary], tuple[int, ...]]] = {
 }  # fmt: skip
 
 
-def ordered(op: str, first: Value, second: Value) -> exp.Expr:
+def ordered(op: str, first: SparqlValue, second: SparqlValue) -> exp.Expr:
     """Whether two values stand in an order: NULL where SPARQL has an error."""
     operator, signs = _ORDERS[op]
     if {first.kind, second.kind} == {"term", "number"}:
@@ -206,25 +206,25 @@ def ordered(op: str, first: Value, second: Value) -> exp.Expr:
     return exp.paren(sign.isin(*map(exp.convert, signs)))
 
 
-def _may_be_nan(first: Value, second: Value) -> bool:
+def _may_be_nan(first: SparqlValue, second: SparqlValue) -> bool:
     """Whether one of two numbers may be NaN: a decimal or an integer is not."""
     ranks = (first.static_rank, second.static_rank)
     return first.kind == "number" and any(rank is None or rank > 1 for rank in ranks)
 
 
-def _mixed_zones(first: Value, second: Value) -> bool:
+def _mixed_zones(first: SparqlValue, second: SparqlValue) -> bool:
     """Whether one of two moments is an instant, and the other is in no time zone."""
     zones = {is_zoned(value.form.datatype) for value in (first, second)}
     return first.kind == "moment" and len(zones) == 2
 
 
-def _apart(first: Value, second: Value) -> exp.Expr:
+def _apart(first: SparqlValue, second: SparqlValue) -> exp.Expr:
     """The order of an instant and a moment in no time zone; NULL unless they are far apart."""
     if is_zoned(first.form.datatype):
         return sparql("apart", first.sql, second.sql)
     return exp.Neg(this=sparql("apart", second.sql, first.sql))
 
 
-def _unless_null(first: Value, second: Value, result: exp.Expr) -> exp.Expr:
+def _unless_null(first: SparqlValue, second: SparqlValue, result: exp.Expr) -> exp.Expr:
     both = exp.and_(*(exp.not_(value.copy.is_(exp.null())) for value in (first, second)))
     return exp.Case().when(both, result)

@@ -39,7 +39,13 @@ from zodiac_sql.read.verify.second_opinion import (
     heads_of,
     picked_from,
 )
-from zodiac_sql.sql.relations import Part, Picked, Relation, columns_of, rank_of, relation_query
+from zodiac_sql.sql.relations import (
+    Part,
+    Relation,
+    columns_of,
+    rank_of,
+    relation_query,
+)
 from zodiac_sql.sql.tagged import Layout, layout_by_key, typed
 
 MOST_ROUNDS_BEYOND = 2_000
@@ -114,7 +120,7 @@ def _improve(
     of a value is its round.
     """
     layout = layout_by_key(
-        {name: typed(one.relation.columns, False) for name, one in own.items()},
+        {name: typed(one.relation.columns) for name, one in own.items()},
         {name: one.value.name for name, one in own.items()},
     )
     found = _steps(store, program, rules, own, reads, layout)
@@ -156,8 +162,8 @@ def _steps(
 
     None if that needs a table.
     """
-    recurring = {n: Part("recurring", _R, 1, picked=layout.picked[n]) for n in own}
-    last = {name: _with_ranks(Part("", _R, 1), layout.picked[name]) for name in own}
+    recurring = {name: layout.part(name, _R, "recurring") for name in own}
+    last = {name: layout.part(name, _R, "", ranked=True) for name in own}
 
     def everything(place: int, atom: Atom) -> Relation:
         relation, mine = reads(place, atom), recurring.get(atom.predicate)
@@ -191,11 +197,6 @@ def _heads(
     except NotAtOnce:
         return None
     return [one for one in heads if one is not None]
-
-
-def _with_ranks(part: Part, picked: Picked) -> Part:
-    picked = replace(picked, columns=(*picked.columns, (RANK, RANK)))
-    return replace(part, ranked=True, picked=picked)
 
 
 def _ranked(variant: Variant, last: Mapping[str, Part]) -> Reads:

@@ -17,7 +17,7 @@ from zodiac_sql.names import DERIVED_SCHEMA, EXPLICIT_SCHEMA, classes
 from zodiac_sql.read.verify.compare_views import is_made_of
 from zodiac_sql.read.verify.rule_body import ProgramMeaning, Reads
 from zodiac_sql.read.verify.second_opinion import heads_of
-from zodiac_sql.read.verify.together import Compared, batches, same
+from zodiac_sql.read.verify.together import ComparedRows, batches, same
 from zodiac_sql.read.verify.work import VerifiedFile, count_rows, relation_of, rows_lacking
 from zodiac_sql.rewrite.rewritten_hypernode import Inner, ModuleRow, tables_of
 from zodiac_sql.sql.class_pairs import pairs_query
@@ -55,7 +55,7 @@ def compare_classes(
     if there and (twice := repeated_nodes(work.store, there[0].table)):
         work.note(f"idb.{there[0].table}", 0, twice)
         return
-    pairs = there[0].pairs if there else None
+    pairs = there[0].read.pairs if there else None
     if pairs and pairs.between and (twice := repeated_pairs(work.store, pairs.between)):
         work.note(f"idb.{pairs.between.table}", 0, twice)
         return
@@ -143,7 +143,7 @@ def _are_same(work: VerifiedFile, tables: Sequence[tuple[str, Inner]]) -> bool:
     if len(tables) == 1:
         return False
     relations = (_relations(work, *table) for table in tables)
-    compared = [Compared(w, relation_query(w), relation_query(t)) for w, t in relations]
+    compared = [ComparedRows(w, relation_query(w), relation_query(t)) for w, t in relations]
     return same(work.store, compared) is not None
 
 

@@ -17,7 +17,7 @@ from zodiac_sql.errors import EvaluationError, StoreError
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.names import is_constraint
-from zodiac_sql.read.verify.together import Compared, batches, same
+from zodiac_sql.read.verify.together import ComparedRows, batches, same
 from zodiac_sql.read.verify.work import Sample, VerifiedFile, count_rows, relation_of, rows_lacking
 from zodiac_sql.sql.relations import Relation, columns_of, relation_query
 from zodiac_sql.storage.extensions import count, decoded, distinct_query
@@ -54,7 +54,7 @@ def _shown_facts(work: VerifiedFile, predicates: Sequence[Predicate]) -> int | N
     compared = []
     for known in predicates:
         relation = work.wanted.relation(known.name)
-        compared.append(Compared(relation, distinct_query(relation), _view(work, known)))
+        compared.append(ComparedRows(relation, distinct_query(relation), _view(work, known)))
     try:
         for known in predicates:
             require_harmless(work.store, known.sql_name)
@@ -127,10 +127,10 @@ def _shows_classes(
     Where these are very many, they are not compared one by one: the view tells of which table it
     makes them, and every node of the table has a text if none is lost.
     """
-    if facts <= MOST_COMPARED or len(relation.parts) != 1 or not relation.parts[0].pairs:
+    if facts <= MOST_COMPARED or len(relation.parts) != 1 or not relation.parts[0].read.pairs:
         return False
     there = work.there.relation(predicate.name)
-    if not any(part.pairs for part in there.parts) or work.tables:
+    if not any(part.read.pairs for part in there.parts) or work.tables:
         return False
     made = view(predicate.sql_name, there, False, work.store.file.name).expression
     _, rows = _shown(work, predicate, facts)

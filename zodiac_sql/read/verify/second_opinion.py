@@ -128,8 +128,8 @@ def _derive_the_rest(
 ) -> bool:
     """Add all that follows from the last round. Returns False if a text has no id, or the like."""
     lay_out = layout_by_key if by_key else layout_of
-    layout = lay_out({name: typed(one.relation.stored, False) for name, one in own.items()})
-    found = {name: Part("", _R, 1, picked=layout.picked[name]) for name in own}
+    layout = lay_out({name: typed(one.relation.stored) for name, one in own.items()})
+    found = {name: layout.part(name, _R, "") for name in own}
     all_found = {name: replace(part, schema="recurring") for name, part in found.items()}
 
     def everything(place: int, atom: Atom) -> Relation:
@@ -174,7 +174,7 @@ def picked_from(
 ) -> dict[str, Relation]:
     """What a temporary table with tags has of each predicate."""
     return {
-        name: replace(relation, parts=(Part("temp", table, 1, picked=layout.picked[name]),))
+        name: replace(relation, parts=(layout.part(name, table),))
         for name, relation in relations.items()
     }
 

@@ -38,7 +38,7 @@ def batches(items: Iterable[T], relation: Callable[[T], Relation]) -> Iterator[S
     groups: dict[tuple[Type, ...], list[T]] = {}
     for item in items:
         about = relation(item)
-        if about.rows > SMALL or any(part.pairs for part in about.parts):
+        if about.rows > SMALL or any(part.read.pairs for part in about.parts):
             yield [item]
             continue
         group = groups.setdefault(_types(about), [])
@@ -49,7 +49,7 @@ def batches(items: Iterable[T], relation: Callable[[T], Relation]) -> Iterator[S
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedRows:
     """The rows that a table should have, each once, and those that it has (in which symbols are
     texts if `same` gets `as_text`)."""
 
@@ -58,7 +58,7 @@ class Compared:
     there: exp.Query
 
 
-def same(store: Store, compared: Sequence[Compared], as_text: bool = False) -> int | None:
+def same(store: Store, compared: Sequence[ComparedRows], as_text: bool = False) -> int | None:
     """How many rows some tables have, if each has exactly those that it should; else None.
 
     Rows are counted, and missing rows searched: if the number is right and none is missing, there

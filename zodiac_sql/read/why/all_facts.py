@@ -50,7 +50,7 @@ _OWN_RANK = "zodiac$own_rank"
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
+class DerivingTables:
     """The tables of a hypernode that are gone through, and the rules that fill them."""
 
     hypernode: int
@@ -76,20 +76,20 @@ class Tables:
         return sum(part.rows for part in self.parts.values())
 
 
-def tables_of(known: Known, hypernode: int, closed: Collection[str]) -> Tables:
+def tables_of(known: Known, hypernode: int, closed: Collection[str]) -> DerivingTables:
     """The tables of a recursive hypernode, without those of predicates that are closed."""
     parts: dict[str, Part] = {}
     graph = known.graph[hypernode]
     for name in graph.derives:
         own = [part for part in known.sources.owners(name).get(hypernode, ()) if part.rows]
-        if len(own) == 1 and own[0].pairs is None and name not in closed:
+        if len(own) == 1 and own[0].read.pairs is None and name not in closed:
             parts[name] = own[0]
     rules = tuple(r for r in graph.rules if r.head.predicate in parts)
     preserved = Forms(graph, known.schema).preserved if parts else ()
-    return Tables(hypernode, parts, rules, next(iter(preserved), None))
+    return DerivingTables(hypernode, parts, rules, next(iter(preserved), None))
 
 
-def count_older(known: Known, tables: Tables, rank: int, kept: object = None) -> int:
+def count_older(known: Known, tables: DerivingTables, rank: int, kept: object = None) -> int:
     """How many facts of some tables have at most some rank, and a value in the column kept."""
     queries: list[exp.Query] = []
     for name, part in tables.parts.items():
@@ -138,7 +138,7 @@ class Derived:
     """Facts of a hypernode with the instances that derive them, in the order of the rules."""
 
     known: Known
-    tables: Tables
+    tables: DerivingTables
     highest: float = inf
     """The highest rank of facts that were asked about."""
     kept: object = None
@@ -177,7 +177,7 @@ class Derived:
         return reached
 
 
-def chosen(known: Known, tables: Tables, rank: int, kept: object = None) -> Derived:
+def chosen(known: Known, tables: DerivingTables, rank: int, kept: object = None) -> Derived:
     """One instance for each fact up to some rank, of facts of lower ranks.
 
     It is the one that is found if the rules are asked one after the other for that of lowest rank.
@@ -199,7 +199,7 @@ def chosen(known: Known, tables: Tables, rank: int, kept: object = None) -> Deri
     return derived
 
 
-def every(known: Known, tables: Tables, most: int) -> Derived | None:
+def every(known: Known, tables: DerivingTables, most: int) -> Derived | None:
     """All instances that derive facts of some tables; None if they are more than some."""
     derived = Derived(known, tables)
     for rule in tables.rules:
@@ -248,7 +248,7 @@ class _Asking:
 
 
 def _asking(
-    known: Known, tables: Tables, rule: Rule, ranked: bool, keeping: bool = False
+    known: Known, tables: DerivingTables, rule: Rule, ranked: bool, keeping: bool = False
 ) -> _Asking | None:
     """The statement about a rule; None if it reads what has no facts."""
     require(used_functions([rule]), known.functions, f"rule {rule.name}")

@@ -189,9 +189,9 @@ def _present(known: Known, place: int, predicate: str, there: Part) -> exp.Selec
     query = exp.select(exp.Literal.number(place), number, copy=False)
     query = query.from_(asked(known, predicate).subquery("f", copy=False), copy=False)
     rank: exp.Expr = exp.Cast(this=exp.null(), to=data_type("BIGINT"))
-    if there.pairs is not None:
+    if there.read.pairs is not None:
         query = query.select(rank, copy=False)
-        return joined(query, there.pairs, table(there), columns, "y", holds=True)
+        return joined(query, there.read.pairs, table(there), columns, "y", holds=True)
     if there.ranked:
         rank = rank_of("t")
     same = [

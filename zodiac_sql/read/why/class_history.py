@@ -22,7 +22,7 @@ from zodiac_sql.language.syntax import Type
 from zodiac_sql.read.why.asked import Key
 from zodiac_sql.rewrite.closures.module import NODE
 from zodiac_sql.sql.class_pairs import Pairs
-from zodiac_sql.sql.relations import Part, Relation
+from zodiac_sql.sql.relations import Part, Reading, Relation
 
 _FOREVER = 2**62
 
@@ -34,7 +34,7 @@ def _columns(*names: str) -> list[exp.Column]:
 
 
 @dataclass
-class Remembered(Closure):
+class ClosureHistory(Closure):
     """A relation that is closed, iteration by iteration, and remembers what it has been."""
 
     iteration: int = 0
@@ -66,9 +66,9 @@ def _history(closure: Closure) -> str:
     return f"history_{closure.stem}"
 
 
-def remembered(closure: Closure) -> Remembered:
+def remembered(closure: Closure) -> ClosureHistory:
     """A relation to which nothing was added but what is given."""
-    found = Remembered(
+    found = ClosureHistory(
         row=closure.row,
         columns=closure.columns,
         stem=closure.stem,
@@ -121,8 +121,9 @@ class History:
         since, until = _columns("since", "until")
         query = exp.select(*_columns(*_CLASSES)).from_(temp_table(self._spans))
         name = f"after_{self.stem}"
+        reading = Reading(pairs=Pairs(unequal=self.unequal))
         self.store.run(create_temp_view(name, query.where(since <= now, until > now.copy())))
-        return Part("temp", name, 1, pairs=Pairs(unequal=self.unequal), covers=self.covers)
+        return Part("temp", name, 1, read=reading, covers=self.covers)
 
 
 @lru_cache(maxsize=100)
@@ -134,7 +135,7 @@ def _spans_of_nodes(spans: str, node: Type) -> str:
     return render(query.where(exp.column(NODE, quoted=True).isin(query=named)))
 
 
-def history_of(closure: Remembered) -> History:
+def history_of(closure: ClosureHistory) -> History:
     """What a relation has been, now that it is complete."""
     (since, node) = _columns("since", NODE)
     following = exp.Window(

@@ -41,7 +41,7 @@ class Copying:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Underived:
     """Facts of a hypernode's table that wait for derivations."""
 
     hypernode: int
@@ -50,7 +50,7 @@ class Wanted:
     """The facts, and their ranks if the hypernode is recursive."""
 
 
-def copied(search: ProofSearch, wanted: Iterable[Wanted]) -> dict[Key, Derivation]:
+def copied(search: ProofSearch, wanted: Iterable[Underived]) -> dict[Key, Derivation]:
     """Derivations by rules whose heads tell their bodies, for those facts that have any."""
     found: dict[Key, Derivation] = {}
     by_copying = [(one, _copying(search.known, one.rules)) for one in wanted]
@@ -71,7 +71,7 @@ def copied(search: ProofSearch, wanted: Iterable[Wanted]) -> dict[Key, Derivatio
     return found
 
 
-def _holds(search: ProofSearch, one: Wanted, fact: Key, derivation: Derivation) -> bool:
+def _holds(search: ProofSearch, one: Underived, fact: Key, derivation: Derivation) -> bool:
     """Whether all facts of an instance are there, and older than the fact.
 
     In a recursive hypernode that are those of lower ranks, and those in tables of others.

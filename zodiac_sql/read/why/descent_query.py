@@ -19,12 +19,12 @@ from zodiac_sql.evaluate.rule_errors import evaluating
 from zodiac_sql.language.binding import used_functions
 from zodiac_sql.language.syntax import Column, Rule, Variable
 from zodiac_sql.names import NUMBER, RANK
-from zodiac_sql.read.why.all_facts import Tables
+from zodiac_sql.read.why.all_facts import DerivingTables
 from zodiac_sql.read.why.asked import Key, Known, asked, given, one_nan, read
 from zodiac_sql.read.why.own_ints import with_own_ints
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan, Version, candidate_check
-from zodiac_sql.sql.relations import OUTSIDE, Part, Relation
+from zodiac_sql.sql.relations import OUTSIDE, Part, Reading, Relation
 from zodiac_sql.sql.select import Uses, compile_uses
 from zodiac_sql.sql.tagged import Layout, layout_of, typed
 
@@ -38,12 +38,12 @@ _KEY = "_:zodiac$key"
 """The variables that tell which fact it is begin with it."""
 
 
-def can_descend(known: Known, tables: Tables) -> bool:
+def can_descend(known: Known, tables: DerivingTables) -> bool:
     """Whether one statement can hold all rules: they call no Python function."""
     return bool(tables.parts) and not used_functions(tables.rules).intersection(known.functions)
 
 
-def descend(known: Known, tables: Tables, facts: Mapping[Key, int]) -> dict[Key, int]:
+def descend(known: Known, tables: DerivingTables, facts: Mapping[Key, int]) -> dict[Key, int]:
     """Some facts of a hypernode's tables, and those there that they rest on, with their ranks."""
     ways = _Ways.of(known, tables)
     by_predicate: dict[str, list[Key]] = {}
@@ -64,12 +64,12 @@ class _Ways:
     """The rules of a hypernode by which facts go down, with what they read."""
 
     known: Known
-    tables: Tables
+    tables: DerivingTables
     layout: Layout
     plans: tuple[tuple[Plan, Context], ...]
 
     @classmethod
-    def of(cls, known: Known, tables: Tables) -> _Ways:
+    def of(cls, known: Known, tables: DerivingTables) -> _Ways:
         layout = layout_of({
             name: typed(Relation(known.schema[name].columns, ()).stored, ranked=True)
             for name in tables.parts
@@ -96,7 +96,7 @@ class _Ways:
         more = tuple((k.name, there[c.name]) for k, c in zip(keys, stored, strict=True))
         picked = self.layout.picked[predicate]
         picked = replace(picked, columns=(*picked.columns, *more))
-        part = Part("", _R, 1, ranked=True, picked=picked)
+        part = Part("", _R, 1, ranked=True, read=Reading(picked=picked))
         found = Relation((*keys, *columns), (part,), ranked=True)
 
         def relation(name: str, version: Version) -> Relation:

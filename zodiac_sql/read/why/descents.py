@@ -13,7 +13,14 @@ from dataclasses import dataclass, field
 from math import inf
 
 from zodiac_sql.read.why import all_facts
-from zodiac_sql.read.why.all_facts import Derived, Tables, Way, chosen, count_older, tables_of
+from zodiac_sql.read.why.all_facts import (
+    Derived,
+    DerivingTables,
+    Way,
+    chosen,
+    count_older,
+    tables_of,
+)
 from zodiac_sql.read.why.asked import Key, Known
 from zodiac_sql.read.why.descent_query import can_descend, descend
 
@@ -33,7 +40,7 @@ class Descents:
     """The predicates that are closed, with their hypernodes: paths lead to their facts."""
     asked: Counter[int] = field(default_factory=Counter)
     """How many questions were about the facts of each hypernode."""
-    _tables: dict[int, Tables] = field(default_factory=dict)
+    _tables: dict[int, DerivingTables] = field(default_factory=dict)
     _older: dict[tuple[int, object], int] = field(default_factory=dict)
     """How many facts of a hypernode had at most the rank of the first that were asked about, and
     some value in the column that it keeps."""
@@ -81,7 +88,7 @@ class Descents:
         ranks = {fact: derived.ranks[fact] for fact in reached if fact in derived.ranks}
         return {fact: rank for fact, rank in ranks.items() if rank is not None}
 
-    def _count(self, tables: Tables, rank: int, kept: object, asked: float) -> float:
+    def _count(self, tables: DerivingTables, rank: int, kept: object, asked: float) -> float:
         """How many facts of some tables are older; too many while it does not pay to count them."""
         about = tables.hypernode, kept
         if tables.rows <= all_facts.MOST_READ:
@@ -92,13 +99,15 @@ class Descents:
             self._older[about] = count_older(self.known, tables, rank, kept)
         return self._older[about]
 
-    def _by_statement(self, tables: Tables, facts: Mapping[Key, int], pays: bool) -> dict[Key, int]:
+    def _by_statement(
+        self, tables: DerivingTables, facts: Mapping[Key, int], pays: bool
+    ) -> dict[Key, int]:
         if not pays or not can_descend(self.known, tables):
             return {}
         self._down.add(tables.hypernode)
         return descend(self.known, tables, facts)
 
-    def _of(self, hypernode: int) -> Tables:
+    def _of(self, hypernode: int) -> DerivingTables:
         if hypernode not in self._tables:
             closed = {name for owner, name in self.closed if owner == hypernode}
             self._tables[hypernode] = tables_of(self.known, hypernode, closed)

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from zodiac_sql.read.why.asked import Below, Instance, Key, instances, uses
-from zodiac_sql.read.why.copies import Wanted, copied
+from zodiac_sql.read.why.copies import Underived, copied
 from zodiac_sql.read.why.descents import Descents
 from zodiac_sql.read.why.evaluated_again import Again
 from zodiac_sql.read.why.paths import Path
@@ -105,7 +105,7 @@ def _one_each(
     found: dict[Key, Derivation],
 ) -> Iterator[tuple[tuple[int, str], list[Key]]]:
     """Find one derivation for each fact of some tables. Yields those that have none, by table."""
-    wanted: list[tuple[tuple[int, str], Wanted]] = []
+    wanted: list[tuple[tuple[int, str], Underived]] = []
     for (owner, predicate), ranks in groups.items():
         if again and again.closes(owner, predicate):
             yield (owner, predicate), list(ranks)
@@ -117,7 +117,7 @@ def _one_each(
                 yield (owner, predicate), list(waiting)
         elif waiting:
             rules = search.rules(owner, predicate)
-            wanted.append(((owner, predicate), Wanted(owner, rules, waiting)))
+            wanted.append(((owner, predicate), Underived(owner, rules, waiting)))
             for fact in waiting:
                 if way := descents.way(owner, fact):
                     found[fact] = Derivation(*way)
@@ -151,7 +151,7 @@ def _by_paths(
 
 
 def _by_asking(
-    search: ProofSearch, one: Wanted, descents: Descents, found: dict[Key, Derivation]
+    search: ProofSearch, one: Underived, descents: Descents, found: dict[Key, Derivation]
 ) -> list[Key]:
     """Ask each rule for instances that derive facts. Returns those that have none."""
     waiting = {fact: rank for fact, rank in one.waiting.items() if fact not in found}

@@ -39,8 +39,8 @@ from zodiac_sql.read.why.descents import Descents
 from zodiac_sql.read.why.paths import (
     MOST_EDGES,
     ClosedPredicate,
-    Graph,
     Path,
+    PathEdges,
     all_edges,
     edges_near,
     tree_of_edges,
@@ -173,16 +173,16 @@ class Stage:
     iteration: int
     known: Known
     closures: Mapping[str, ClosedPredicate]
-    whole: dict[str, Graph | None] = field(default_factory=dict)
+    whole: dict[str, PathEdges | None] = field(default_factory=dict)
     """All edges of a closure; None where they are too many."""
-    pieces: dict[str, list[Graph]] = field(default_factory=dict)
+    pieces: dict[str, list[PathEdges]] = field(default_factory=dict)
     """Then the edges of some classes."""
 
     def path(self, fact: Key) -> Path | None:
         """A path of facts that rules had derived by then, or that are known from outside."""
         return self._graph(fact).shortest(fact)
 
-    def _graph(self, fact: Key) -> Graph:
+    def _graph(self, fact: Key) -> PathEdges:
         predicate, (start, _) = fact
         closure = self.closures[predicate]
         if predicate not in self.whole:

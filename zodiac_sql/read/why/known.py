@@ -12,7 +12,7 @@ from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.prefixed import WELL_KNOWN_PREFIXES
 from zodiac_sql.program.state import State, hypergraph_of
 from zodiac_sql.read.why.asked import Known
-from zodiac_sql.read.why.paths import ClosedPredicate, Graph
+from zodiac_sql.read.why.paths import ClosedPredicate, PathEdges
 from zodiac_sql.read.why.search import EdgesOf, ProofSearch
 from zodiac_sql.rewrite.rewritten_hypernode import modules_at_work
 from zodiac_sql.storage.sources import EDGES, sources_of
@@ -31,7 +31,7 @@ def known_of(store: Store, state: State, functions: Functions) -> Known:
 
 def search_in(state: State, known: Known) -> ProofSearch:
     """A search for proofs in a state. What it reads of closures, later ones in it use again."""
-    edges: dict[EdgesOf, Graph | None] = state.once(EDGES, dict)
+    edges: dict[EdgesOf, PathEdges | None] = state.once(EDGES, dict)
     return ProofSearch(known, state, _closures_of(state, known), edges=edges)
 
 

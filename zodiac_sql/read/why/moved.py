@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from zodiac_sql.change.sides import Side
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.read.why import all_facts
-from zodiac_sql.read.why.all_facts import Derived, Tables, every
+from zodiac_sql.read.why.all_facts import Derived, DerivingTables, every
 from zodiac_sql.read.why.asked import Instance, Key, Known, instances, places
 from zodiac_sql.read.why.evaluated_again import Order
 
@@ -74,7 +74,9 @@ class Way:
             moved = self.side.alone.explicit
             parts = {name: moved[name][0] for name in hypernode.derives if moved.get(name)}
             rules = tuple(rule for rule in hypernode.rules if rule.head.predicate in parts)
-            self.read[number] = every(self.known, Tables(number, parts, rules), all_facts.MOST_READ)
+            self.read[number] = every(
+                self.known, DerivingTables(number, parts, rules), all_facts.MOST_READ
+            )
         return self.read[number]
 
     def further(self, facts: Sequence[Key]) -> Iterator[Key]:

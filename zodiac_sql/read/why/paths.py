@@ -88,7 +88,7 @@ _Links = Mapping[object, Mapping[object, bool]]
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class PathEdges:
     """Edges of a closure, by the node where they begin; the value tells whether one is turned."""
 
     closure: ClosedPredicate
@@ -132,13 +132,13 @@ class Graph:
         return tuple(one for one in found if one != fact)
 
 
-def graph_of(closure: ClosedPredicate, edges: Iterable[Edge]) -> Graph:
+def graph_of(closure: ClosedPredicate, edges: Iterable[Edge]) -> PathEdges:
     """The edges of a closure as a graph; of two between the same nodes, one not turned is kept."""
     links: dict[object, dict[object, bool]] = {}
     for left, right, turned in edges:
         others = links.setdefault(left, {})
         others[right] = turned and others.get(right, True)
-    return Graph(closure, links)
+    return PathEdges(closure, links)
 
 
 def path_among(closure: ClosedPredicate, fact: Key, facts: Iterable[Key]) -> Path | None:
@@ -195,14 +195,14 @@ def _search(links: _Links, start: object, end: object, symmetric: bool) -> list[
 # --- the edges in the file ------------------------------------------------------------------------
 
 
-def edges_near(known: Known, closure: ClosedPredicate, fact: Key) -> Graph | None:
+def edges_near(known: Known, closure: ClosedPredicate, fact: Key) -> PathEdges | None:
     """The edges that can be on the way of a fact; None if they are too many."""
     _, (start, end) = fact
     edges = known.store.rows(*_between(known, closure, start, end))
     return graph_of(closure, edges) if len(edges) <= MOST_EDGES else None
 
 
-def all_edges(known: Known, closure: ClosedPredicate, most: int) -> Graph | None:
+def all_edges(known: Known, closure: ClosedPredicate, most: int) -> PathEdges | None:
     """All edges of a closure; None if they are more than some."""
     consists_of = _edge_facts(known, closure)
     if consists_of.rows > most:
@@ -225,7 +225,7 @@ def path_in_database(known: Known, closure: ClosedPredicate, fact: Key) -> Path 
     return Path(closure, found) if found and fact not in found else None
 
 
-def tree_of_edges(known: Known, closure: ClosedPredicate, root: object) -> Graph:
+def tree_of_edges(known: Known, closure: ClosedPredicate, root: object) -> PathEdges:
     """The edges of shortest paths from a node to all others that it is related to.
 
     Of a symmetric closure these are enough for a path between any two.
@@ -248,7 +248,7 @@ def _between(
     relation = known.sources.relation(predicate)
     kind = SQL_TYPES[relation.columns[0].type or Type.SYMBOL]
     query = partial(_edges_of, known, closure)
-    if part.pairs is not None and part.pairs.between is None:
+    if part.read.pairs is not None and part.read.pairs.between is None:
         make, given = partial(_in_class, query, part, kind), {"start": start}
     else:
         make, given = partial(_reaching, query, relation, kind), {"start": start, "end": end}
@@ -269,8 +269,8 @@ def _edges_of(known: Known, closure: ClosedPredicate) -> exp.Select:
 
 def _in_class(edges: Callable[[], exp.Select], part: Part, kind: str) -> exp.Select:
     """The edges in the class of the start."""
-    assert part.pairs is not None
-    node, class_ = (exp.column(name, table="c", quoted=True) for name in (NODE, part.pairs.by))
+    assert part.read.pairs is not None
+    node, class_ = (exp.column(name, table="c", quoted=True) for name in (NODE, part.read.pairs.by))
     start = exp.cast(parameter("start"), kind)
     its = exp.select(class_.copy()).from_(table(part).as_("c")).where(node.copy().eq(start))
     same = exp.and_(node.eq(exp.column("a", table="e")), class_.eq(its.subquery()))

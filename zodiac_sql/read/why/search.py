@@ -14,8 +14,8 @@ from zodiac_sql.read.why.asked import Instance, Key, Known, Place, places
 from zodiac_sql.read.why.paths import (
     MOST_EDGES,
     ClosedPredicate,
-    Graph,
     Path,
+    PathEdges,
     all_edges,
     edges_near,
     path_in_database,
@@ -55,10 +55,10 @@ class ProofSearch:
     places: dict[Key, list[Place]] = field(default_factory=dict)
     explicit: set[Key] = field(default_factory=set)
     """The facts that were located and are explicit."""
-    edges: dict[EdgesOf, Graph | None] = field(default_factory=dict)
+    edges: dict[EdgesOf, PathEdges | None] = field(default_factory=dict)
     """All edges of closures that have at most ALL_EDGES, None for others; other searches of the
     same facts may share them."""
-    many: dict[EdgesOf, Graph | None] = field(default_factory=dict)
+    many: dict[EdgesOf, PathEdges | None] = field(default_factory=dict)
     """All edges of closures that have more; None where they are too many."""
     asked: Counter[EdgesOf] = field(default_factory=Counter)
     """How often edges near a fact were read."""
@@ -206,7 +206,7 @@ class ProofSearch:
             self.deriving[predicate] = [r for h in hypernodes for r in self.rules(h.id, predicate)]
         return self.deriving[predicate]
 
-    def graph(self, closure: ClosedPredicate, fact: Key) -> Graph | None:
+    def graph(self, closure: ClosedPredicate, fact: Key) -> PathEdges | None:
         """Edges of a closure with all that can be on the way of a fact; None if too many are."""
         key = closure.hypernode, closure.row.predicate, closure.row.fed
         if key not in self.edges:

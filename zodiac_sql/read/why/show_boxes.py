@@ -65,7 +65,7 @@ STYLES: dict[Kind, Style] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class TextBox:
     """A box with its lines, and the texts that these begin.
 
     The first lines of a rule's box, as many as `rule_lines`, are the rule itself.
@@ -83,7 +83,7 @@ class Box:
 class Picture:
     """Boxes, each after those that have arrows to it."""
 
-    boxes: list[Box] = field(default_factory=list)
+    boxes: list[TextBox] = field(default_factory=list)
     arrows: list[Edge] = field(default_factory=list)
 
     def add(self, kind: Kind, texts: Sequence[str], goal: bool = False, rule_lines: int = 0) -> int:
@@ -91,7 +91,7 @@ class Picture:
         texts = [plain(text) for text in texts]
         lines = tuple(cut(text, CHARACTERS_SHOWN) for text in texts)
         full = tuple(cut(text, TOOLTIP) for text in texts)
-        self.boxes.append(Box(len(self.boxes) + 1, kind, lines, full, goal, rule_lines))
+        self.boxes.append(TextBox(len(self.boxes) + 1, kind, lines, full, goal, rule_lines))
         return len(self.boxes)
 
     def join(self, source: int, target: int, kind: str = POSITIVE) -> None:

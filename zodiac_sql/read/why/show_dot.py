@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from zodiac_sql.read.drawing.dot import dot_text
 from zodiac_sql.read.drawing.panel import COLOURS, NEGATIVE, POSITIVE
-from zodiac_sql.read.why.show_boxes import LEGEND, NOTHING, STYLES, Box, picture
+from zodiac_sql.read.why.show_boxes import LEGEND, NOTHING, STYLES, TextBox, picture
 
 if TYPE_CHECKING:
     from zodiac_sql.read.why.proof import Explanation
@@ -34,7 +34,7 @@ def _lines(explanation: Explanation) -> Iterator[str]:
     yield "}"
 
 
-def _node(box: Box) -> str:
+def _node(box: TextBox) -> str:
     style = STYLES[box.kind]
     words = ["filled", "dashed" if style.dashed else "", "rounded" if box.kind == "rule" else ""]
     label = "".join(f"{dot_text(line)}\\l" for line in box.lines)

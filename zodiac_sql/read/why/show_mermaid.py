@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from zodiac_sql.read.drawing.mermaid import mermaid_text
 from zodiac_sql.read.drawing.panel import COLOURS, NEGATIVE, POSITIVE
-from zodiac_sql.read.why.show_boxes import LEGEND, NOTHING, STYLES, Box, picture
+from zodiac_sql.read.why.show_boxes import LEGEND, NOTHING, STYLES, TextBox, picture
 
 if TYPE_CHECKING:
     from zodiac_sql.read.why.proof import Explanation
@@ -39,7 +39,7 @@ def _lines(explanation: Explanation) -> Iterator[str]:
     yield from ("    classDef goal stroke-width:3px", f"    class {goals} goal")
 
 
-def _node(box: Box) -> str:
+def _node(box: TextBox) -> str:
     label = "<br/>".join(map(mermaid_text, box.lines))
     start, end = ("(", ")") if box.kind == "rule" else ("[", "]")
     return f'    b{box.id}{start}"{label}"{end}:::{box.kind}'

@@ -19,7 +19,7 @@ from zodiac_sql.read.drawing.shapes import (
     sheet,
     write,
 )
-from zodiac_sql.read.why.show_boxes import NOTHING, STYLES, Box, Kind, Picture, picture
+from zodiac_sql.read.why.show_boxes import NOTHING, STYLES, Kind, Picture, TextBox, picture
 
 if TYPE_CHECKING:
     from zodiac_sql.read.why.proof import Explanation
@@ -60,12 +60,12 @@ def _title(drawn: Picture) -> str:
     return "Why " + ", ".join(box.lines[0] for box in drawn.boxes if box.goal)
 
 
-def _size(box: Box) -> tuple[float, float]:
+def _size(box: TextBox) -> tuple[float, float]:
     """Width and height of a box."""
     return max(map(cells, box.lines)) * CELL + 2 * PADDING, len(box.lines) * LINE + PADDING
 
 
-def _draw_box(parent: ET.Element, box: Box, place: Place) -> None:
+def _draw_box(parent: ET.Element, box: TextBox, place: Place) -> None:
     """A box with its lines; tooltips show the full texts."""
     group = ET.SubElement(parent, "g", {"class": box.kind, "font-family": MONO})
     ET.SubElement(group, "title").text = "\n".join(box.full)
