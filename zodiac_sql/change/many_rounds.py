@@ -10,7 +10,7 @@ from __future__ import annotations
 from zodiac_sql.change.by_lookups import Kind, LookedUp, look_up
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.prepared import Prepared
-from zodiac_sql.evaluate.one_statement import rounds_in
+from zodiac_sql.cost.rounds import rounds_in
 from zodiac_sql.lookups.worth import Declined, copying, limits_of
 from zodiac_sql.program.state import State
 
