@@ -12,7 +12,7 @@ from zodiac_sql import KnowledgeBase, QueryError
 from zodiac_sql.change import apply
 from zodiac_sql.change.plan_sizes import PlannedSizes
 from zodiac_sql.change.update import Update
-from zodiac_sql.evaluate.cost import statistics
+from zodiac_sql.cost import statistics
 
 OpenKb = Callable[..., KnowledgeBase]
 

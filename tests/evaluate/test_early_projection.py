@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from support.as_if_large import as_if_large
 
+from zodiac_sql.cost import join_steps
 from zodiac_sql.evaluate import early_projection
-from zodiac_sql.evaluate.cost import join_steps
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
@@ -41,7 +41,7 @@ def test_sizes_decide(
 ) -> None:
     """1,600 edges among few nodes have many more paths than pairs of ends; among many nodes not."""
     monkeypatch.setattr(early_projection, "FEWEST_SIDE_ROWS", 100)
-    monkeypatch.setattr(join_steps, "FEWEST_JOIN_ROWS", 10_000)
+    monkeypatch.setattr(join_steps, "COUNTING", 0.07)
     chance = Random(3)
     edges = {(chance.randrange(nodes), chance.randrange(nodes)) for _ in range(1_600)}
     after: dict[int, set[int]] = {}

@@ -16,7 +16,7 @@ from zodiac_sql.change.change import Change
 from zodiac_sql.language.parse import parse
 from zodiac_sql.maintain import registry
 from zodiac_sql.maintain.steps import slices
-from zodiac_sql.rewrite.closures.shapes import along
+from zodiac_sql.rewrite.closures.shapes import paths
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,9 @@ from zodiac_sql.rewrite.closures.shapes import along
     ],
 )
 def test_rules_that_go_along(rule: str, expected: tuple[int, str] | None) -> None:
-    assert along(parse(rule).rules[0]) == expected
+    found = paths(parse(rule).rules[0])
+    along = found is not None and not (found.own or found.unequal)
+    assert ((found.place, found.edges) if found and along else None) == expected
 
 
 LADDER = [(a, b) for a in range(30) for b in (a + 1, a + 2, a + 3)]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from zodiac_sql.cost import rounds
 from zodiac_sql.errors import LimitError
-from zodiac_sql.evaluate import one_statement
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
@@ -97,10 +97,10 @@ def _both_ways(
     monkeypatch: pytest.MonkeyPatch, tried: Callable[[], Iterable[Outcome]]
 ) -> list[Outcome]:
     """What limits do in rounds, and in a statement that follows the first round."""
-    monkeypatch.setattr(one_statement, "HASHED", 0)
+    monkeypatch.setattr(rounds, "HASHED", 0)
     found = []
     for cost in (10**18, 0):
-        monkeypatch.setattr(one_statement, "PLAN", cost)
+        monkeypatch.setattr(rounds, "PLANNED_BODY", cost)
         found.append([*tried()])
     assert found[0] == found[1]
     return found[0]

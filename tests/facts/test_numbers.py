@@ -18,7 +18,7 @@ from zodiac_sql import connect
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
-    from zodiac_sql.evaluate.cost.choose_trees import Decomposing
+    from zodiac_sql.cost.choose_trees import Decomposing
 
 OpenKb = Callable[..., "KnowledgeBase"]
 

@@ -28,11 +28,11 @@ from support.closed_relations import (
 
 import zodiac_sql
 from zodiac_sql import KnowledgeBase
+from zodiac_sql.cost import closures
+from zodiac_sql.cost.closures import Sizes, sizes_of
+from zodiac_sql.cost.components import Components
+from zodiac_sql.cost.strong import graph_of, strong_components
 from zodiac_sql.database.temporary_tables import TemporaryTables
-from zodiac_sql.evaluate.cost import choose_components
-from zodiac_sql.evaluate.cost.choose_components import Sizes, sizes_of
-from zodiac_sql.evaluate.partition.condensation import Components
-from zodiac_sql.evaluate.partition.strong import graph_of, strong_components
 from zodiac_sql.read.verify import compare_views, expected
 
 OpenKb = Callable[..., KnowledgeBase]
@@ -52,8 +52,8 @@ ALIKE = pytest.mark.parametrize("rules", [PATH, LEFT, RIGHT])
 @pytest.fixture
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Components are taken wherever they can be."""
-    monkeypatch.setattr(choose_components, "LEAST_PAIRS", 0)
-    monkeypatch.setattr(choose_components, "LEAST_GAIN", 0)
+    monkeypatch.setattr(closures, "LEAST_PAIRS", 0)
+    monkeypatch.setattr(closures, "LEAST_GAIN", 0)
 
 
 def components(nodes: int, edges: list[Edge]) -> Components:
@@ -87,7 +87,7 @@ def test_components_and_sizes_are_those_of_networkx(monkeypatch: pytest.MonkeyPa
 
 def test_sizes_of_many_components_are_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two large components are before the same 2,000 small ones; of these half lead to another."""
-    monkeypatch.setattr(choose_components, "MOST_BITS", 2002 * 500)
+    monkeypatch.setattr(closures, "MOST_BITS", 2002 * 500)
     small = list(range(600, 2600))
     edges = [*ring(0, 300), *ring(300, 300), *((0, node) for node in small)]
     edges += [(300, 0), *((a, b) for a, b in zip(small[::2], small[1::2], strict=True))]
@@ -110,10 +110,10 @@ def test_a_hierarchy_has_no_components(
     open_kb: OpenKb, edges: list[Edge], may_pay: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[bool] = []
-    monkeypatch.setattr(choose_components, "LEAST_PAIRS", 0)
-    monkeypatch.setattr(choose_components, "LEAST_TRIMMED", 0)
+    monkeypatch.setattr(closures, "LEAST_PAIRS", 0)
+    monkeypatch.setattr(closures, "LEAST_TRIMMED", 0)
     monkeypatch.setattr(
-        choose_components, "components_of", lambda *_: asked.append(True) or components(2, [])
+        closures, "components_of", lambda *_: asked.append(True) or components(2, [])
     )
     kb = open_kb()
     kb.insert("edge", edges)
@@ -128,7 +128,7 @@ def test_a_hierarchy_has_no_components(
 def test_only_what_gains_much_is_kept_as_components(
     open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(choose_components, "LEAST_PAIRS", 5_000)
+    monkeypatch.setattr(closures, "LEAST_PAIRS", 5_000)
     kb = open_kb()
     kb.add_rules(PATH)
     kb.insert("edge", [(i, i + 1) for i in range(100)])  # 5,050 pairs, and no two in a class
@@ -157,7 +157,7 @@ def test_rules_that_classes_cannot_stand_for(open_kb: OpenKb, always: None) -> N
 def test_components_are_given_up_where_they_do_not_pay(
     open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(choose_components, "LEAST_PAIRS", 300)
+    monkeypatch.setattr(closures, "LEAST_PAIRS", 300)
     kb = open_kb()
     kb.insert("edge", ring(0, 30))
     kb.add_rules(PATH)
@@ -173,7 +173,7 @@ def test_components_are_given_up_where_they_do_not_pay(
 def test_edges_that_close_a_large_cycle_make_components_of_pairs(
     open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(choose_components, "LEAST_PAIRS", 90_000)
+    monkeypatch.setattr(closures, "LEAST_PAIRS", 90_000)
     kb = open_kb()
     kb.insert("edge", ring(0)[:-1])
     kb.add_rules(PATH)

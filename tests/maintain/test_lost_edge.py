@@ -11,7 +11,7 @@ from support import budget
 from support.as_if_large import as_if_large
 from support.edges import LEFT, RIGHT, RULES, TRANSITIVE, UNEQUAL, begin, closed, pairs
 
-from zodiac_sql.evaluate.cost import choose_components
+from zodiac_sql.cost import closures
 from zodiac_sql.lookups import worth
 from zodiac_sql.maintain.contract import Work
 from zodiac_sql.maintain.operators import lost_edge
@@ -34,7 +34,7 @@ def test_small_graphs(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, name: st
     for _ in range(budget.either(ci=3, fuzz=15)):
         nodes = chance.choice((4, 6, 9))
         with as_if_large(really=True, forced=("lost edge",)), open_kb() as kb:
-            monkeypatch.setattr(choose_components, "LEAST_PAIRS", 10**15)
+            monkeypatch.setattr(closures, "LEAST_PAIRS", 10**15)
             count = chance.randrange(nodes // 2, 2 * nodes)
             edges, seeds = begin(kb, name, chance, nodes, count)
             for edge in chance.sample(sorted(edges), len(edges)):
@@ -53,7 +53,7 @@ def test_small_graphs(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, name: st
 def test_a_chain_breaks(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, rules: str) -> None:
     """And again where another path leads past the edge, so that all pairs come back."""
     done = counted(monkeypatch)
-    monkeypatch.setattr(choose_components, "LEAST_PAIRS", 10**15)
+    monkeypatch.setattr(closures, "LEAST_PAIRS", 10**15)
     with open_kb() as kb:
         kb.add_rules(rules)
         kb.insert("edge", [(i, i + 1) for i in range(200)])
@@ -71,7 +71,7 @@ def test_a_chain_breaks(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, rules:
 def test_another_path_leads_past_it(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch) -> None:
     """Then nothing is lost, and it starts over."""
     done = counted(monkeypatch)
-    monkeypatch.setattr(choose_components, "LEAST_PAIRS", 10**15)
+    monkeypatch.setattr(closures, "LEAST_PAIRS", 10**15)
     with open_kb() as kb:
         kb.add_rules(UNEQUAL)
         kb.insert("edge", [(i, i + 1) for i in range(200)] + [(100, 500), (500, 101)])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zodiac_sql.evaluate import one_statement
+from zodiac_sql.cost import rounds
 from zodiac_sql.graph.handed_on import handed_on
 from zodiac_sql.language.parse import parse
 from zodiac_sql.maintain.steps import find_candidates, slices
@@ -55,9 +55,9 @@ def test_shortcuts_change_nothing(
     monkeypatch.setattr(slices, "SMALLEST_SLICED", 0 if sliced else 10**9)
     monkeypatch.setattr(find_candidates, "SMALLEST_JOINED_IN_TWO_STEPS", 0 if sliced else 10**9)
     monkeypatch.setattr(unknown, "SEMI_JOIN_ROWS", 0 if sliced else 10**9)
-    monkeypatch.setattr(one_statement, "PLAN", 0 if cascaded or shortcut == "late" else 10**18)
-    monkeypatch.setattr(one_statement, "ROUND", 0)
-    monkeypatch.setattr(one_statement, "HASHED", 0 if cascaded else 2)
+    monkeypatch.setattr(rounds, "PLANNED_BODY", 0 if cascaded or shortcut == "late" else 10**18)
+    monkeypatch.setattr(rounds, "ROUND", 0)
+    monkeypatch.setattr(rounds, "HASHED", 0 if cascaded else 2e-6)
     chance = random.Random(f"{rules}{shortcut}")
     with open_kb(strategy="support") as kb:
         kb.add_rules(rules)

@@ -24,8 +24,8 @@ from support.as_if_large import as_if_large
 from support.closures import closure_program
 from support.oracle import extensions
 
+from zodiac_sql.cost import closures
 from zodiac_sql.evaluate import registry as evaluate
-from zodiac_sql.evaluate.cost import choose_components
 from zodiac_sql.lookups import worth
 from zodiac_sql.maintain import registry as maintain
 
@@ -74,7 +74,7 @@ def run_first(evaluate: tuple[str, ...] = (), maintain: tuple[str, ...] = ()) ->
     """
     names = {*evaluate, *maintain}
     with as_if_large(True, maintain, evaluate), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(choose_components, "LEAST_PAIRS", 0 if "components" in names else 10**15)
+        patch.setattr(closures, "LEAST_PAIRS", 0 if "components" in names else 10**15)
         patch.setattr(worth, "EARNED", 0)
         patch.setattr(worth, "COPIED_A_SECOND", 0)
         yield

@@ -43,7 +43,8 @@ def test_preserved_arguments(text: str, places: tuple[int, ...]) -> None:
     ],
 )
 def test_paths(text: str, along: tuple[int, str] | None, longer: tuple[int, str] | None) -> None:
-    assert (forms(text).along, forms(text).longer_paths) == (along, longer)
+    found = [one and one[:2] for one in (forms(text).along, forms(text).paths)]
+    assert found == [along, longer]
 
 
 @pytest.mark.parametrize(
@@ -60,6 +61,19 @@ def test_copies(text: str, sources: set[str] | None) -> None:
     found = forms(text).copies
     told = {f"{name} {''.join(map(str, order))}" for name, order in (found or {}).get("p", ())}
     assert (None if found is None else told) == sources
+
+
+@pytest.mark.parametrize(
+    ("text", "linear"),
+    [
+        ("p(X, Z) :- p(X, Y), e(Y, Z), not f(X).", True),
+        ("p(X, Z) :- p(X, Y), p(Y, Z).", False),
+        ("p(X, Z) :- q(X, Y), e(Y, Z). q(X, Y) :- p(X, Y), e(X, Y).", True),
+        ("p(X, Z) :- q(X, Y), p(Y, Z). q(X, Y) :- p(X, Y).", False),
+    ],
+)
+def test_linear_rules(text: str, linear: bool) -> None:
+    assert forms(text).linear is linear
 
 
 def test_what_is_written_is_recognised_once() -> None:

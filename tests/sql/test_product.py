@@ -10,10 +10,11 @@ import pytest
 from support.as_if_large import as_if_large
 from support.earnings import without_earnings
 
+from zodiac_sql.cost import products as costs
 from zodiac_sql.language.parse import parse
 from zodiac_sql.maintain import registry
 from zodiac_sql.maintain.operators import products
-from zodiac_sql.sql import product, products_apart
+from zodiac_sql.sql import products_apart
 from zodiac_sql.sql.plan import whole
 from zodiac_sql.sql.product import product_of
 
@@ -102,8 +103,8 @@ def test_numbers_join_across_integer_and_float(open_kb: OpenKb) -> None:
 
 
 def test_it_is_decided_by_sizes(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(product, "FEWEST_SIDE_ROWS", 100)
-    monkeypatch.setattr(product, "FEWEST_JOIN_ROWS", 10_000)
+    monkeypatch.setattr(costs, "FEWEST_SIDE_ROWS", 100)
+    monkeypatch.setattr(costs, "COUNTING", 0.07)
     dense = [(f"a{n}", f"b{m}") for n in range(40) for m in range(40)]
     sparse = [(f"a{n}", f"b{n}") for n in range(1_600)]
     for rows, expected in ((dense, True), (sparse, False)):
@@ -118,11 +119,11 @@ def test_it_is_decided_by_sizes(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
 
 def test_heads_are_checked_by_a_product(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where many heads have lost a derivation, and each may have many others."""
-    monkeypatch.setattr(product, "FEWEST_SIDE_ROWS", 100)
-    monkeypatch.setattr(product, "FEWEST_JOIN_ROWS", 10_000)
+    monkeypatch.setattr(costs, "FEWEST_SIDE_ROWS", 100)
+    monkeypatch.setattr(costs, "COUNTING", 0.07)
     dense = [(f"a{n}", f"b{m}") for n in range(40) for m in range(40)]
     for fewest, expected in ((1_000, True), (2_000, False)):
-        monkeypatch.setattr(product, "FEWEST_CANDIDATES", fewest)
+        monkeypatch.setattr(costs, "FEWEST_CANDIDATES", fewest)
         monkeypatch.setattr(registry, "FORCED", ("candidates",))
         kb, seen = open_kb(), list[str]()
         kb.insert("e", [*dense, ("a40", "b0")])
@@ -143,8 +144,8 @@ def test_what_changes_is_found_by_comparing_sets(
 ) -> None:
     """Where so much has changed that to look for candidates takes longer than the product."""
     without_earnings(monkeypatch)
-    monkeypatch.setattr(product, "FEWEST_SIDE_ROWS", 100)
-    monkeypatch.setattr(product, "FEWEST_JOIN_ROWS", 10_000)
+    monkeypatch.setattr(costs, "FEWEST_SIDE_ROWS", 100)
+    monkeypatch.setattr(costs, "COUNTING", 0.07)
     monkeypatch.setattr(products, "FEWEST_CHANGED", 100)
 
     def row(a: int, b: int) -> tuple[object, object]:

@@ -16,7 +16,7 @@ from itertools import islice
 
 from zodiac_sql import ConstraintError, KnowledgeBase, connect
 from zodiac_sql.change.update import Update
-from zodiac_sql.evaluate.cost import choose_components
+from zodiac_sql.cost import closures
 
 CHANGES = 200
 
@@ -150,7 +150,7 @@ def main(file: str, seed: str, strategy: str) -> None:
     _warm_up(strategy)
     first = int(sys.stdin.readline())
     if strategy in WITH_COMPONENTS:
-        choose_components.LEAST_PAIRS = choose_components.LEAST_GAIN = 0
+        closures.LEAST_PAIRS = closures.LEAST_GAIN = 0
     with connect(file, strategy=strategy, hypertree=True) as kb:
         if not kb.feed():
             kb.keep_feed()

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from zodiac_sql.evaluate.cost import choose_components
+from zodiac_sql.cost import closures
 from zodiac_sql.lookups import worth
 
 from .as_if_large import as_if_large
@@ -30,7 +30,7 @@ def large_pairs(forced: Iterable[str] | None = None) -> Iterator[None]:
     components and look-ups have their own tests.
     """
     with as_if_large(True, forced), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(choose_components, "LEAST_PAIRS", 10**15)
+        patch.setattr(closures, "LEAST_PAIRS", 10**15)
         patch.setattr(worth, "EARNED", 0)
         patch.setattr(worth, "COPIED_A_SECOND", 0)
         yield

@@ -20,6 +20,7 @@ from zodiac_sql.evaluate.semi_naive import Fixpoint, table_name
 from zodiac_sql.lookups import worth
 from zodiac_sql.maintain import registry as maintain
 from zodiac_sql.maintain.contract import Maintained, Outcome, Work
+from zodiac_sql.maintain.steps.change_plans import gains_of, losses_of
 from zodiac_sql.maintain.weighed import Maintains, Weighed
 from zodiac_sql.names import CHANGE_FACTS, RANK
 from zodiac_sql.sql.plan import Plan, Version
@@ -105,7 +106,7 @@ def _filtered(weighed: Weighed) -> Outcome:
         count = task.store.count(create_temp(table, rows))
         return Part("temp", table, count) if count else None
 
-    gone, come = moved("minus", task.lost(rule)), moved("plus", task.gained(rule))
+    gone, come = moved("minus", losses_of(task, rule)), moved("plus", gains_of(task, rule))
     work = Work(iterations=1, forward=sum(part.rows for part in (gone, come) if part))
     edits = {name: Edit(come, gone, gone, come)} if gone or come else {}
     return Maintained(edits, work, "filter", task.ranked)

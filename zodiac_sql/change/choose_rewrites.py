@@ -1,7 +1,7 @@
 """Hypernodes as they are evaluated: with modules at work, and with cyclic rules decomposed.
 
 The decision for a cyclic rule holds until the rule has much more to read, or the tables of its
-nodes have grown beyond the limit (evaluate/cost/choose_trees.py).
+nodes have grown beyond the limit (cost/choose_trees.py).
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import TypeVar
 
 from zodiac_sql.change.changed_extensions import ChangedExtensions
 from zodiac_sql.change.workspace import Basis, Outcomes, Workspace
-from zodiac_sql.database.statement_cache import StatementCache
-from zodiac_sql.evaluate.cost.choose_components import pays, still_pays
-from zodiac_sql.evaluate.cost.choose_trees import (
+from zodiac_sql.cost.choose_trees import (
     Question,
     at_work,
     decision,
     shape,
     within,
 )
+from zodiac_sql.cost.closures import pays, still_pays
+from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Rule, Type

@@ -16,7 +16,6 @@ from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.papers.marking import NO_MARKS, Marking
 from zodiac_sql.names import given
 from zodiac_sql.program.build import Planned
-from zodiac_sql.rewrite.closures.transitive import Transitive
 from zodiac_sql.rewrite.rewritten_hypernode import Inner
 from zodiac_sql.sql.relations import Part
 from zodiac_sql.storage.edits import Delta
@@ -63,17 +62,14 @@ def _edges(planned: Planned, new: Sources, hypernode: Hypernode, inner: Inner) -
     structure = planned.restructuring
     if structure.before is not structure.after:
         return None
-    if len(inner.hypernode.rules) != 1 or len(hypernode.derives) != 1:
+    paths = inner.forms.paths
+    if paths is None or len(hypernode.derives) != 1:
         return None
     (predicate,) = hypernode.derives
-    if inner.rows:
-        is_closed = [row.kind == Transitive.kind and not row.fed for row in inner.rows] == [True]
-        return given(predicate) if is_closed else None
-    taken = inner.forms.along
-    if taken is None or new.explicit.get(predicate):
-        return None
+    if paths.edges == given(predicate):
+        return paths.edges
     edges = copied_from_outside(planned, new, hypernode, predicate)
-    return edges if edges == taken.edges else None
+    return edges if edges == paths.edges and inner.forms.along else None
 
 
 def marking_of(work: Workspace, due: Due, inner: Inner) -> Marking:

@@ -1,6 +1,6 @@
 """What a change is expected to derive: facts and bytes of each hypernode, without evaluating it.
 
-Joins are estimated from statistics of the explicit facts (evaluate/cost/statistics.py), rule by
+Joins are estimated from statistics of the explicit facts (cost/statistics.py), rule by
 rule in the order of evaluation, so an error of one hypernode is one of all above it. What recursion
 derives cannot be known from statistics. A closure along edges that are known is estimated from a
 sample of what its components reach (plan_closures.py); any other recursive hypernode is told with
@@ -13,16 +13,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import cast
 
 from zodiac_sql.change.choose_rewrites import as_components, forms_of, types_of
-from zodiac_sql.change.plan_closures import Known, closure_of
+from zodiac_sql.change.plan_closures import closure_of
 from zodiac_sql.change.workspace import Basis
+from zodiac_sql.cost.closures import Sizes, gains
+from zodiac_sql.cost.most_facts import Origins, origins_in
+from zodiac_sql.cost.statistics import Estimates, Size, Statistics
 from zodiac_sql.database.known_symbols import KNOWN_SYMBOLS
-from zodiac_sql.evaluate.cost import choose_components
-from zodiac_sql.evaluate.cost.choose_components import Sizes
-from zodiac_sql.evaluate.cost.statistics import Estimates, Size, Statistics
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.binding import expressions_of, variables
 from zodiac_sql.language.substitution import put_in
@@ -117,7 +116,7 @@ class _Column:
     """
 
     values: float
-    sources: frozenset[tuple[str, int]] | None
+    sources: Origins
 
 
 @dataclass(slots=True)
@@ -148,13 +147,6 @@ class _Planner:
     def context(self) -> Context:
         basis = self.basis
         return Context(self.relation, types_of(basis.planned.schema), basis.functions, basis.ids)
-
-    @property
-    def before(self) -> Known:
-        """What is known before evaluation, as closures are estimated from it."""
-        planned = self.basis.planned
-        explicit = partial(self.relation, _=Version.ALL)
-        return Known(self.basis.store, planned.graph, planned.schema, self.context, explicit)
 
     def explicit(self, name: str) -> _Known:
         """What is known of a predicate before any rule."""
@@ -229,7 +221,7 @@ def _planned(planner: _Planner, hypernode: Hypernode) -> Expected:
         planner.of(name)
     heads = {name: [] for name in hypernode.derives}  # type: dict[str, list[_Heads]]
     forms = forms_of(planner.basis, hypernode)
-    closure = closure_of(planner.before, forms) if hypernode.recursive else None
+    closure = closure_of(planner.basis, planner.new, planner.context, forms)
     condensed = closure if closure and _as_components(planner, hypernode, closure) else None
     for rule in hypernode.rules:
         heads[rule.head.predicate].append(_heads(planner, rule))
@@ -237,7 +229,7 @@ def _planned(planner: _Planner, hypernode: Hypernode) -> Expected:
     how, least = "joins", math.ceil(sum(rows.values()))
     most: float = least
     if hypernode.recursive:
-        how, bounds = "bounds", _bounds(planner, hypernode, heads)
+        how, bounds = "bounds", _bounds(planner, hypernode)
         most = max(sum(bounds.values()), least)
         for name, bound in bounds.items():
             rows[name] = bound if bound <= rows[name] else _between(rows[name], bound)
@@ -273,7 +265,7 @@ def _bytes(
 def _as_components(planner: _Planner, hypernode: Hypernode, closure: Sizes) -> bool:
     """Whether a closure would be kept as components."""
     can_be = as_components(planner.basis, planner.new, hypernode) is not None
-    return can_be and choose_components.gains(closure)
+    return can_be and gains(closure)
 
 
 # --- rules ----------------------------------------------------------------------------------------
@@ -390,25 +382,16 @@ def _learn(planner: _Planner, name: str, rows: float, heads: Sequence[_Heads]) -
 # --- recursion ------------------------------------------------------------------------------------
 
 
-def _bounds(
-    planner: _Planner, hypernode: Hypernode, heads: Mapping[str, Sequence[_Heads]]
-) -> dict[str, float]:
+def _bounds(planner: _Planner, hypernode: Hypernode) -> dict[str, float]:
     """The most facts that there can be: all combinations of values that can come into columns."""
-    sources = {
+    first = {
         (name, place): column.sources
         for name in hypernode.derives
         for place, column in enumerate(planner.of(name).columns)
     }
-    changed = True
-    while changed:
-        changed = False
-        for rule in hypernode.rules:
-            for place, term in enumerate(rule.head.terms):
-                key = rule.head.predicate, place
-                come = _come_from(planner, rule, term, sources)
-                both = None if None in (come, sources[key]) else come | sources[key]  # type: ignore[operator]
-                if both != sources[key]:
-                    sources[key], changed = both, True
+    sources = origins_in(
+        hypernode.rules, first, lambda one: planner.of(one[0]).columns[one[1]].sources
+    )
     found = {}
     for name in hypernode.derives:
         columns = [sources[name, place] for place in range(len(planner.of(name).columns))]
@@ -417,22 +400,3 @@ def _bounds(
             for each in columns
         )
     return found
-
-
-def _come_from(
-    planner: _Planner,
-    rule: Rule,
-    term: object,
-    sources: Mapping[tuple[str, int], frozenset[tuple[str, int]] | None],
-) -> frozenset[tuple[str, int]] | None:
-    """The columns of explicit facts that the values of a term come from."""
-    if not isinstance(term, Variable):
-        return frozenset({(str(term), -1)})
-    for atom in rule.positive_atoms():
-        for place, other in enumerate(atom.terms):
-            if other == term:
-                inside = sources.get((atom.predicate, place))
-                if (atom.predicate, place) in sources:
-                    return inside
-                return planner.of(atom.predicate).columns[place].sources
-    return None

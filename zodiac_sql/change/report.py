@@ -16,7 +16,7 @@ from zodiac_sql.change.schema_edits import SchemaEdits
 from zodiac_sql.change.stats import HypernodeStats, MarkStats, Seconds, Stats, StreamStats
 from zodiac_sql.change.update_report import UpdateReport
 from zodiac_sql.change.workspace import MarkedFacts
-from zodiac_sql.evaluate.cost.choose_trees import at_work
+from zodiac_sql.cost.choose_trees import at_work
 from zodiac_sql.graph.restructuring import Restructuring
 from zodiac_sql.language.schema import Schema, Staged, local_name
 from zodiac_sql.maintain.registry import MARKING

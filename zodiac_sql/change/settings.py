@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from zodiac_sql.database.limits import Limiting
 
 if TYPE_CHECKING:
-    from zodiac_sql.evaluate.cost.choose_trees import Decomposing
+    from zodiac_sql.cost.choose_trees import Decomposing
 
 
 class Changing(Limiting, total=False):

@@ -1,6 +1,6 @@
 """What a hypernode derives from its inputs, from scratch.
 
-fixpoint.py      the least fixpoint of one hypernode, whatever its rules
+registry.py      all ways to evaluate a hypernode, a file each in operators/
 semi_naive.py    a recursive hypernode, by a loop over delta tables
 run_plans.py     what some plans derive of one predicate, into a temporary table
 make_tables.py   temporary tables whose statements are the same in every change
@@ -9,5 +9,4 @@ rule_errors.py   errors that name the rules they come from
 groups_in_shares.py  aggregates in shares of their groups, where not all of them fit the memory
 in_shares.py     a recursive statement in shares, where all of it would not fit the memory
 partition/       closures kept as classes of connected nodes
-cost/            estimates of sizes, and what is decided by them
 """

@@ -21,14 +21,13 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from zodiac_sql.cost.calibration import HEAD, STATEMENT
+from zodiac_sql.cost.closures import layers_of
+from zodiac_sql.cost.components import LINKS, components_of_links
 from zodiac_sql.database.statements import anti_join, create_temp, drop, temp_table, union_all
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate import layers
 from zodiac_sql.evaluate.layers import (
-    COUNT_LAYERS,
-    COUNT_NODES,
-    EDGES,
-    FIND_LAYERS,
     NUMBER_VALUES,
     SETS,
     STARTS,
@@ -41,21 +40,25 @@ from zodiac_sql.evaluate.layers import (
 from zodiac_sql.names import RANK
 from zodiac_sql.sql.relations import OUTSIDE, Part, rank_of, table
 
+_COUNT_NODES = 'SELECT count(DISTINCT b) FROM "zodiac$links"'
+
+_COUNT_LAYERS = 'SELECT max(layer) FROM "zodiac$layers"'
+
 _RANKS, _DIFFER, _DISORDERED = "zodiac$ranks", "zodiac$differ", "zodiac$disordered"
 
 _RANKS_AS_LAYERS = """
 CREATE OR REPLACE TEMP TABLE "zodiac$layers" AS
 SELECT n.node, dense_rank() OVER (ORDER BY coalesce(r.least, $outside)) AS layer,
   coalesce(r.least, $outside) AS least, coalesce(r.most, $outside) AS most
-FROM (SELECT DISTINCT target AS node FROM "zodiac$steps") AS n
+FROM (SELECT DISTINCT b AS node FROM "zodiac$links") AS n
 LEFT JOIN "zodiac$ranks" AS r ON r.node = n.node
 """
 
 _COUNT_FALLING = """
 SELECT count(*)
-FROM "zodiac$steps" AS e
-JOIN "zodiac$layers" AS a ON a.node = e.source
-JOIN "zodiac$layers" AS b ON b.node = e.target
+FROM "zodiac$links" AS e
+JOIN "zodiac$layers" AS a ON a.node = e.a
+JOIN "zodiac$layers" AS b ON b.node = e.b
 WHERE a.most >= b.least
 """
 
@@ -69,30 +72,30 @@ _IN_LAYERS = """
 CREATE OR REPLACE TEMP TABLE "zodiac$layered" AS
 WITH RECURSIVE moved AS (
   SELECT node FROM (
-    SELECT target AS node FROM "zodiac$steps" WHERE before <> after
+    SELECT b AS node FROM "zodiac$links" WHERE before <> after
     UNION ALL
-    SELECT e.target
-    FROM "zodiac$starts" AS s JOIN "zodiac$steps" AS e ON e.source = s.node
+    SELECT e.b
+    FROM "zodiac$starts" AS s JOIN "zodiac$links" AS e ON e.a = s.node
     WHERE s.before <> s.after
   ) AS first
   UNION
-  SELECT e.target FROM moved AS m JOIN "zodiac$steps" AS e ON e.source = m.node
+  SELECT e.b FROM moved AS m JOIN "zodiac$links" AS e ON e.a = m.node
 )
-SELECT e.source, e.target, e.before, e.after, l.layer,
+SELECT e.a, e.b, e.before, e.after, l.layer,
   CASE WHEN $leaves THEN l.least ELSE l.most END AS rank, m.node IS NOT NULL AS moved
-FROM "zodiac$steps" AS e
-JOIN "zodiac$layers" AS l ON l.node = e.target
-LEFT JOIN moved AS m ON m.node = e.target
+FROM "zodiac$links" AS e
+JOIN "zodiac$layers" AS l ON l.node = e.b
+LEFT JOIN moved AS m ON m.node = e.b
 """
 
 _UNITE = """
 INSERT INTO "zodiac$sets"
-SELECT e.target, $layer, greatest(max(s.rank) FILTER (e.after) + 1, any_value(e.rank)),
+SELECT e.b, $layer, greatest(max(s.rank) FILTER (e.after) + 1, any_value(e.rank)),
   any_value(e.moved), bit_or(s.bits) FILTER (e.after),
   bit_or(CASE WHEN s.moved THEN s.old ELSE s.bits END) FILTER (e.before AND e.moved)
-FROM "zodiac$layered" AS e JOIN "zodiac$sets" AS s ON s.node = e.source
+FROM "zodiac$layered" AS e JOIN "zodiac$sets" AS s ON s.node = e.a
 WHERE e.layer = $layer
-GROUP BY e.target
+GROUP BY e.b
 """
 
 _COMPARE = """
@@ -188,20 +191,18 @@ def _prepared(
 
     Returns how many layers there are, and whether the ranks tell them.
     """
-    steps = ("source", "target")
-    many = store.count(create_temp(EDGES, _both(before.steps(), after.steps(), steps)))
-    nodes = store.count(COUNT_NODES)
+    many = store.count(create_temp(LINKS, _both(before.steps(), after.steps(), ("a", "b"))))
+    nodes = store.count(_COUNT_NODES)
     if not nodes or many < layers.LEAST_EDGES_TO_A_NODE * nodes:
         return None
     starts = _both(before.starts(), after.starts(), ("value", "node"))
     store.run(create_temp(STARTS, starts))
     width = store.count(NUMBER_VALUES)
-    cost = 2 * many * (width / 64) * layers.WORD + nodes * width * layers.CELL
-    heads = stored.rows * many // nodes
-    if 2 * width * nodes > layers.MOST_BITS or layers.CHEAPER_BY * cost > heads * layers.HEAD:
-        return None
-    found = _layers(store, after, stored, heads // max(many * layers.LEAST_HEADS_TO_AN_EDGE, 1))
+    found = _layers(store, after, stored) if 2 * width * nodes <= layers.MOST_BITS else None
     if found is None:
+        return None
+    cost = layers.sets_cost(2 * many, nodes, width) + STATEMENT * found[0]
+    if layers.CHEAPER_BY * cost > HEAD * stored.rows * many / nodes:
         return None
     store.run(_IN_LAYERS, {"leaves": leaves})
     store.run(create_temp(SETS, _first_sets(width)))
@@ -225,26 +226,24 @@ def _both(before: exp.Select, after: exp.Select, names: tuple[str, str]) -> exp.
     return query.from_(union_all(marked).subquery("u", copy=False)).group_by(*columns)
 
 
-def _layers(store: Store, after: Form, stored: Part, most: int) -> tuple[int, bool] | None:
+def _layers(store: Store, after: Form, stored: Part) -> tuple[int, bool] | None:
     """Number the layers of nodes, by their ranks if these rise along all edges.
 
-    Returns how many there are, and whether these are the ranks. A search ends after `most`.
+    Returns how many there are, and whether these are the ranks; None if there is a cycle.
     """
     node = exp.column(after.facts.columns[after.node].name, table="o", quoted=True)
     query = exp.select(node.as_("node"), exp.Min(this=rank_of("o")).as_("least"))
     query = query.select(exp.Max(this=rank_of("o")).as_("most")).from_(table(stored).as_("o"))
     store.run(create_temp(_RANKS, query.group_by(node.copy())))
     store.run(_RANKS_AS_LAYERS, {"outside": OUTSIDE})
-    depth = store.count(COUNT_LAYERS)
-    if depth <= layers.MOST_LAYERS and not store.count(_COUNT_FALLING):
-        return depth, True
-    most = min(layers.MOST_LAYERS, most)
-    store.run(FIND_LAYERS, {"most": most}, as_written=True)
-    depth = store.count(COUNT_LAYERS)
-    if depth > most:
+    if not store.count(_COUNT_FALLING):
+        return store.count(_COUNT_LAYERS), True
+    found = layers_of(components_of_links(store))
+    if found is None:
         return None
+    layers.number_layers(store, found[0])
     store.run(_WITH_RANKS, {"outside": OUTSIDE})
-    return depth, False
+    return found[1], False
 
 
 def _first_sets(width: int) -> exp.Select:

@@ -17,17 +17,19 @@ from functools import partial
 
 from sqlglot import exp
 
+from zodiac_sql.cost.join_steps import Factor, first_pair
+from zodiac_sql.cost.products import FEWEST_SIDE_ROWS
+from zodiac_sql.cost.statistics import values_query
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.cache_keys import plan_key
-from zodiac_sql.evaluate.cost.join_steps import Factor, first_pair
 from zodiac_sql.language.binding import arrange, variables
 from zodiac_sql.language.syntax import Atom, Column, Rule, Variable
 from zodiac_sql.language.types import body_types, mixes
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan, Scan, Version
-from zodiac_sql.sql.product import FEWEST_SIDE_ROWS, with_all
+from zodiac_sql.sql.product import with_all
 from zodiac_sql.sql.relations import Part, Relation
 from zodiac_sql.sql.scans import column_name, column_names, needed, quoted, side
 
@@ -194,13 +196,11 @@ def _factors(
 def _counting(plan: Plan, context: Context) -> tuple[str, frozenset[str]]:
     """The statement that counts different values, about, and the names of its parameters."""
     everything = with_all(context)
-    counts = exp.select()
-    for scan in plan.scans:
-        kept = _variables(scan)
-        rows = side(scan, kept, everything).subquery("s", copy=False)
-        for name in column_names(kept):
-            number = exp.ApproxDistinct(this=quoted(name))
-            counts = counts.select(exp.select(number).from_(rows.copy()).subquery())
+    counts = values_query(
+        (side(scan, _variables(scan), everything), quoted(name))
+        for scan in plan.scans
+        for name in column_names(_variables(scan))
+    )
     return render(counts), frozenset(p.name for p in counts.find_all(exp.Parameter))
 
 

@@ -9,7 +9,6 @@ from zodiac_sql.cost.once import Once
 from zodiac_sql.cost.operator import Operator
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.store import Store
-from zodiac_sql.evaluate.linear_rules import has_linear_rules
 from zodiac_sql.evaluate.semi_naive import Fixpoint
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.schema import Schema
@@ -18,6 +17,7 @@ from zodiac_sql.rewrite.forms import Forms
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
+from zodiac_sql.sql.select import makes_texts
 
 
 class Evaluation(Once):
@@ -79,7 +79,7 @@ class Evaluation(Once):
         """Whether one recursive statement can hold all of its rules, as nothing is counted."""
         if not self.is_recursion or self.store.watch.counts:
             return False
-        return has_linear_rules(self.hypernode, self.context)
+        return self.forms.linear and not makes_texts(self.hypernode.rules, self.context)
 
     @cached_property
     def reads(self) -> int:

@@ -17,15 +17,14 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from zodiac_sql.cost.rounds import is_narrow, pays, rounds_by_key
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statements import create_temp, drop, parameter, temp_table, union_all
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.improving import MOST_IDLE_ROUNDS, Improving, Loop, endless
 from zodiac_sql.evaluate.limited import most_rows, within_limits
-from zodiac_sql.evaluate.linear_rules import makes_texts
 from zodiac_sql.evaluate.make_tables import in_one_table
-from zodiac_sql.evaluate.one_statement import is_narrow, pays, rounds_by_key
 from zodiac_sql.evaluate.rest_at_once import LONGER
 from zodiac_sql.evaluate.spelled import Spelling, encoded
 from zodiac_sql.evaluate.take_better import take_better
@@ -45,7 +44,7 @@ from zodiac_sql.sql.relations import (
     relation_query,
     source,
 )
-from zodiac_sql.sql.select import compile_rule
+from zodiac_sql.sql.select import compile_rule, makes_texts
 from zodiac_sql.sql.tagged import Layout, layout_by_key, typed
 
 _NAME = "r"
@@ -78,7 +77,7 @@ def pays_at_once(loop: Loop, rounds: int) -> bool:
 def _make_texts(loop: Loop) -> bool:
     """Whether a rule makes text that must be encoded."""
     key = ("makes texts", loop.hypernode.id)
-    return loop.cache.get(key, lambda: makes_texts(loop.hypernode, loop.context))
+    return loop.cache.get(key, lambda: makes_texts(loop.hypernode.rules, loop.context))
 
 
 def _atoms(loop: Loop, atoms: Iterable[Atom]) -> int:

@@ -10,20 +10,23 @@ The layers are ranks: whatever a fact is derived from has a node in a lower laye
 derivations count as supports when facts are deleted.
 
 Where the relation has a cycle, is deep, or the closure is so sparse that bits are wasted on it, the
-recursive statement remains. Exact numbers of rows decide that, and a sample of some X.
+recursive statement remains. What is known of closures decides that (cost/closures.py).
 
 Tables that only this file reads have fixed names, so that most statements are constants.
 """
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
 
 from sqlglot import exp
 
-from zodiac_sql.cost.operator import Declined
+from zodiac_sql.cost.calibration import CELL, HEAD, STATEMENT, WORD_UNITED
+from zodiac_sql.cost.closures import follows, layers_of
+from zodiac_sql.cost.components import LINKS, NODES, components_of_links, numbered
+from zodiac_sql.cost.statistics import values_query
 from zodiac_sql.database.statements import create_temp, drop, joining, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.evaluation import Evaluation
@@ -44,27 +47,11 @@ derived once, and there is little to gain."""
 MOST_BITS = 800_000_000
 """The most bits that the sets may need: 100 MB."""
 
-MOST_LAYERS = 300
-"""The most layers there may be: each takes a statement."""
-
-LEAST_HEADS_TO_AN_EDGE = 4
-"""Look for so many layers only that the recursive statement finds at least this many heads for each
-edge and layer. In a cycle the search goes on as long as it may: a tenth of that statement's time.
-"""
-
-SAMPLE = 32
-"""The recursive statement follows at most this many X, evenly spread, to see how many heads there
-are."""
-
 CHEAPER_BY = 2
 """Work in layers only if the recursive statement is expected to cost this many times as much."""
 
-HEAD, WORD, CELL, LAYER = 100, 13, 10, 2_000_000
-"""What costs how many nanoseconds: a head of the recursive statement, the union of 64 bits, looking
-at one bit, and the statement for a layer."""
-
-STARTS, EDGES, SETS, VALUES = "zodiac$starts", "zodiac$steps", "zodiac$sets", "zodiac$values"
-_TABLES = (STARTS, EDGES, SETS, VALUES, "zodiac$layers", "zodiac$layered")
+STARTS, SETS, VALUES = "zodiac$starts", "zodiac$sets", "zodiac$values"
+_TABLES = (STARTS, LINKS, NODES, SETS, VALUES, "zodiac$layers", "zodiac$layered")
 
 NUMBER_VALUES = """
 CREATE OR REPLACE TEMP TABLE "zodiac$values" AS
@@ -72,59 +59,25 @@ SELECT value, (row_number() OVER (ORDER BY value) - 1)::INTEGER AS number
 FROM (SELECT DISTINCT value FROM "zodiac$starts")
 """
 
-COUNT_NODES = 'SELECT count(DISTINCT target) FROM "zodiac$steps"'
-
-_COUNT_SAMPLE = """
-WITH RECURSIVE r AS (
-  SELECT s.value, s.node
-  FROM "zodiac$starts" AS s JOIN "zodiac$values" AS v ON v.value = s.value
-  WHERE v.number % $each = 0
-  UNION
-  SELECT r.value, e.target FROM r JOIN "zodiac$steps" AS e ON e.source = r.node
-)
-SELECT count(*) FROM r JOIN "zodiac$steps" AS e ON e.source = r.node
-"""
-
-FIND_LAYERS = """
+_NUMBERED = """
 CREATE OR REPLACE TEMP TABLE "zodiac$layers" AS
-WITH RECURSIVE r AS (
-  SELECT DISTINCT target AS node, 1::BIGINT AS layer FROM "zodiac$steps"
-  UNION
-  SELECT e.target, r.layer + 1
-  FROM r JOIN "zodiac$steps" AS e ON e.source = r.node
-  WHERE r.layer <= $most
-)
-SELECT node, max(layer) AS layer FROM r GROUP BY node
+SELECT n.node, CAST(f.layer AS BIGINT) AS layer
+FROM "zodiac$nodes" AS n JOIN "zodiac$found" AS f ON f.number = n.number WHERE f.layer > 0
 """
-
-COUNT_LAYERS = 'SELECT max(layer) FROM "zodiac$layers"'
 
 _IN_LAYERS = """
 CREATE OR REPLACE TEMP TABLE "zodiac$layered" AS
-SELECT e.source, e.target, l.layer
-FROM "zodiac$steps" AS e JOIN "zodiac$layers" AS l ON l.node = e.target
+SELECT e.a, e.b, l.layer
+FROM "zodiac$links" AS e JOIN "zodiac$layers" AS l ON l.node = e.b
 """
 
 _UNITE = """
 INSERT INTO "zodiac$sets"
-SELECT e.target, $layer, bit_or(s.bits)
-FROM "zodiac$layered" AS e JOIN "zodiac$sets" AS s ON s.node = e.source
+SELECT e.b, $layer, bit_or(s.bits)
+FROM "zodiac$layered" AS e JOIN "zodiac$sets" AS s ON s.node = e.a
 WHERE e.layer = $layer
-GROUP BY e.target
+GROUP BY e.b
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Layered:
-    """A closure as sets, in so many layers."""
-
-    form: Form
-    depth: int
-
-    def make(self, store: Store, name: str) -> Part | None:
-        """Temporary table `name` with the facts that the sets stand for, if any."""
-        rows = store.count(create_temp(name, derived_facts(self.form, "layer")))
-        return Part("temp", name, rows, ranked=True) if rows else None
 
 
 def facts_of(form: Form, sets: exp.Table, rank: str, bits: str) -> exp.Select:
@@ -151,27 +104,21 @@ def derived_facts(form: Form, rank: str) -> exp.Select:
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """What is known of a closure of many edges before it is evaluated, in milliseconds."""
+    """What is known of a closure along a large relation without cycles before it is evaluated."""
 
     form: Form
-    edges: int
-    width: int
-    heads: int
-    """How many heads a recursive statement is expected to find."""
+    layers: array[int]
+    """That of each node."""
+    depth: int
     in_statement: float
-    """What it takes for them."""
-    in_layers: float
-    """What sets take, but for the statements of the layers; infinite if they cannot be used."""
-
-    @property
-    def most_layers(self) -> int:
-        """How many layers there may be."""
-        return min(MOST_LAYERS, self.heads // max(self.edges * LEAST_HEADS_TO_AN_EDGE, 1))
+    """What a recursive statement is expected to take, in milliseconds."""
+    in_sets: float
+    """The same for sets, some times as much: a sample may err."""
 
 
 def sampled(work: Evaluation) -> Sampled | None:
-    """What a sample of a large closure tells; None if it is none, or a small one. Makes tables that
-    `forget` drops.
+    """What is known of a large closure; None if it is none, if it cannot be in layers, or is small.
+    Makes tables that `forget` drops.
     """
     return work.once("sampled closure", lambda: _sampled(work))
 
@@ -182,45 +129,55 @@ def _sampled(work: Evaluation) -> Sampled | None:
     form = form_of(work.forms, work.context)
     if form is None or min(form.facts.rows, form.edges.rows) < max(FEWEST_ROWS, 1):
         return None
-    found = _looked_at(work.store, form)
+    store = work.store
+    ((width, nodes),) = store.rows(_counts(form))
+    if form.edges.rows < LEAST_EDGES_TO_A_NODE * nodes or width * nodes > MOST_BITS:
+        return None
+    edges = store.count(create_temp(LINKS, form.steps()))
+    components = components_of_links(store)
+    found = layers_of(components)
     if found is None:
-        forget(work.store)
-    return found
-
-
-def _looked_at(store: Store, form: Form) -> Sampled | None:
-    """The same for a large one, whose tables stay also if that is nothing."""
-    edges = store.count(create_temp(EDGES, form.steps()))
-    nodes = store.count(COUNT_NODES)
-    if edges < LEAST_EDGES_TO_A_NODE * nodes:
+        forget(store)
         return None
-    store.run(create_temp(STARTS, form.starts()))
+    heads = follows(store, components, form.starts(), form.facts.rows).heads
+    in_sets = CHEAPER_BY * (sets_cost(edges, nodes, width) + STATEMENT * found[1])
+    return Sampled(form, *found, HEAD * heads, in_sets)
+
+
+def _counts(form: Form) -> exp.Select:
+    """About how many values facts have that stay, and how many nodes the edges lead to."""
+    value, node = exp.column("value", table="s"), exp.column("b", table="s")
+    return values_query([(form.starts(), value), (form.steps(), node)])
+
+
+def sets_cost(edges: int, nodes: int, width: int) -> float:
+    """What it takes to unite the sets of so many values along edges, and to make facts of those
+    that so many nodes have, in milliseconds, beside a statement for each layer.
+    """
+    return WORD_UNITED * edges * width / 64 + CELL * nodes * width
+
+
+def in_layers(store: Store, found: Sampled, name: str) -> Part | None:
+    """Find the sets of a closure, and make temporary table `name` of the facts that they stand for,
+    if any.
+    """
+    number_layers(store, found.layers)
+    store.run(create_temp(STARTS, found.form.starts()))
     width = store.count(NUMBER_VALUES)
-    if not width:
-        return None
-    each = -(-width // SAMPLE)
-    heads = store.count(_COUNT_SAMPLE, {"each": each}) * each
-    sets = (edges * (width / 64) * WORD + nodes * width * CELL) / 1e6
-    if width * nodes > MOST_BITS:
-        sets = inf
-    return Sampled(form, edges, width, heads, heads * HEAD / 1e6, sets)
-
-
-def in_layers(store: Store, found: Sampled) -> Layered | Declined:
-    """Find the sets of a closure. Call `forget` when they are not needed any more."""
-    store.run(FIND_LAYERS, {"most": found.most_layers}, as_written=True)
-    depth = store.count(COUNT_LAYERS)
-    if depth > found.most_layers:
-        return Declined("the relation has a cycle, or is deep")
-    if CHEAPER_BY * (found.in_layers + depth * LAYER / 1e6) > found.in_statement:
-        return Declined(f"it has {depth} layers")
     store.run(_IN_LAYERS)
     zero = exp.cast(exp.Literal.number(0), "BIGINT").as_("layer")
-    bits = set_of_numbers(found.width).as_("bits")
+    bits = set_of_numbers(width).as_("bits")
     store.run(create_temp(SETS, of_starts([zero, bits])))
-    for layer in range(1, depth + 1):
+    for layer in range(1, found.depth + 1):
         store.run(_UNITE, {"layer": layer})
-    return Layered(found.form, depth)
+    rows = store.count(create_temp(name, derived_facts(found.form, "layer")))
+    return Part("temp", name, rows, ranked=True) if rows else None
+
+
+def number_layers(store: Store, layers: array[int]) -> None:
+    """Make a table of the nodes that edges lead to, with their layers."""
+    with store.offered("zodiac$found", numbered("layer", layers)):
+        store.run(_NUMBERED)
 
 
 def forget(store: Store) -> None:
@@ -243,14 +200,14 @@ class Form:
 
     def steps(self) -> exp.Select:
         """The edges, each once, in the direction in which facts are taken."""
-        return _named(self.edges, ("source", "target") if self.node else ("target", "source"))
+        return _named(self.edges, ("a", "b") if self.node else ("b", "a"))
 
 
 def form_of(forms: Forms, context: Context) -> Form | None:
     """The form of a hypernode that takes facts along a relation of nodes of one type."""
     if forms.along is None:
         return None
-    place, edge = forms.along
+    place, edge = forms.along.place, forms.along.edges
     facts = context.relation(forms.hypernode.derives[0], Version.ALL)
     edges = context.relation(edge, Version.ALL)
     nodes = {column.type for column in (*edges.columns, facts.columns[place])}

@@ -1,7 +1,7 @@
 """The rest of a loop over delta tables in one recursive statement.
 
 A loop takes a few statements for each round, however little a round finds. After some rounds, one
-statement does all others (one_statement.py). It begins with what the last round has added, and
+statement does all others (cost/rounds.py). It begins with what the last round has added, and
 finds the facts of all predicates, with tags.
 
 Of linear rules, it ranks facts in the order in which it finds them. Rules with several recursive
@@ -19,6 +19,7 @@ from typing import Protocol
 
 from sqlglot import exp
 
+from zodiac_sql.cost.rounds import is_narrow, pays
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.statements import (
     anti_join,
@@ -36,19 +37,18 @@ from zodiac_sql.evaluate.limited import (
     parameters_of,
     within_limits,
 )
-from zodiac_sql.evaluate.linear_rules import are_linear, makes_texts
-from zodiac_sql.evaluate.one_statement import is_narrow, pays
 from zodiac_sql.evaluate.spelled import Spelling, encoded
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.names import RANK
+from zodiac_sql.rewrite.forms import are_linear
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.counted_rounds import recursion_of
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version
 from zodiac_sql.sql.recursion import COLLECTED, with_recursion
 from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, source
-from zodiac_sql.sql.select import compile_rule
+from zodiac_sql.sql.select import compile_rule, makes_texts
 from zodiac_sql.sql.tagged import Layout, layout_by_key, layout_of, typed
 
 _FOUND = "zodiac$rest"
@@ -146,10 +146,10 @@ def way_of(
     read = sum(context.relation(name, Version.ALL).rows for name in hypernode.reads)
     if not pays(rounds, read, plans):
         return None
-    texts = makes_texts(hypernode, context)
+    texts = makes_texts(hypernode.rules, context)
     if texts and not pays(rounds, read + dictionary.size(store), plans, spelled=True):
         return None
-    if are_linear(hypernode):
+    if are_linear(hypernode.rules, hypernode.derives):
         return partial(_rest_spelled, rest_at_once) if texts else rest_at_once
     new = sum(own.delta.rows for own in owns.values() if own.delta)
     known = sum(own.rows for own in owns.values())

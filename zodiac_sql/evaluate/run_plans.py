@@ -12,6 +12,7 @@ from functools import partial
 
 from sqlglot import exp
 
+from zodiac_sql.cost.products import pays
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.duckdb_errors import OutOfMemoryError
 from zodiac_sql.database.render import render
@@ -33,7 +34,7 @@ from zodiac_sql.language.types import mixes
 from zodiac_sql.names import RANK, is_node
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan
-from zodiac_sql.sql.product import Bits, Product, multiply, pays, product_of
+from zodiac_sql.sql.product import Bits, Product, multiply, product_of
 from zodiac_sql.sql.reducer import JoinTree, is_worth_while, join_tree, needs_first_pass, reduce
 from zodiac_sql.sql.select import Compiled, compile_rule
 

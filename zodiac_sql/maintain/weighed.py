@@ -1,16 +1,8 @@
-"""What is known of a task before anything is done for it: sizes, and what the change may move.
+"""What is known of a task before anything is done for it: sizes, and what that will cost.
 
-Before the work begins, only numbers of rows are known: of each input before and after the change,
-and of what entered and left it. So costs are estimated as shares of a full evaluation. If rows join
-evenly, a rule's work is proportional to the product of its inputs, and a share f of changed rows
-costs a share f of an evaluation for each atom that reads them. Gained facts are found at that cost;
-lost facts cost it to find candidates, and a share again to check them. Starting over costs the full
-evaluation, and a comparison with what was there.
-
-A few rows can change all that a recursive hypernode derives. So the share that it loses is
-multiplied by 2.5 times the number of facts that it holds for each fact that it reads. (Measured on
-closures: 100 of 20,000 edges, with 55 pairs for each, cost 550 ms to delete and 440 to start over;
-1,000 of 100,000 edges, with 223 pairs for each, 19 s against 13.)
+What the change may move (cost/moves.py) costs a share of a full evaluation. Gained facts are found
+at that share; lost facts cost it to find candidates, and a share again to check them. Starting over
+costs the full evaluation, and a comparison with what was there.
 """
 
 from __future__ import annotations
@@ -23,30 +15,20 @@ from math import inf
 from sqlglot import exp
 
 from zodiac_sql.cost.calibration import COMPARED, DERIVED, READ, STATEMENT
+from zodiac_sql.cost.moves import Rows, Shares, shares_of
 from zodiac_sql.cost.once import Once
 from zodiac_sql.cost.operator import Operator
-from zodiac_sql.language.syntax import Aggregate, Rule
+from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Outcome, Task
 from zodiac_sql.maintain.steps.change_plans import losses
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Version, whole
 from zodiac_sql.sql.relations import Relation
 from zodiac_sql.sql.select import compile_rule
-from zodiac_sql.storage.edits import Delta
 from zodiac_sql.storage.sources import Sources
 
 PATIENCE = 0.3
 """An operator may take this share of what the next one takes before it gives up."""
-
-FACTS_THAT_DEPEND = 2.5
-"""So many times as many facts of a recursion depend on one that it reads as it holds for each."""
-
-CLOSURE_GROWS_BY = 30
-"""Multiply by this the share that a large closure along another relation gains. (Measured on 22
-million pairs: 1 % of new edges cost 7 s of CPU in rounds, 10 % 20; evaluating all costs 6.)"""
-
-FEWEST_READ_OFTEN = 500_000
-"""With at least so many facts, rounds that read all of them are weighed against evaluation."""
 
 OF_A_RULE, OF_A_RECURSION = 8, 16
 """How many statements it takes to evaluate a hypernode anew."""
@@ -57,17 +39,6 @@ LARGEST_SURE = 15_000
 MOST_OF_A_SQUARE = 10
 """A new rule that joins what its hypernode derives with itself is tried if it has at most so many
 times as many instances as there are facts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Shares:
-    """The shares of what a hypernode derives that it may lose and gain by a change, and the factor
-    by which its rules have more to do after it.
-    """
-
-    lost: float
-    gained: float
-    growth: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +59,12 @@ class Weighed(Once):
     @cached_property
     def held(self) -> int:
         """How many facts the hypernode holds."""
-        task = self.task
-        return sum(part.rows for p in task.hypernode.derives if (part := task.stored(p)))
+        return sum(self._held.values())
+
+    @cached_property
+    def _held(self) -> Mapping[str, int]:
+        stored = {name: self.task.stored(name) for name in self.task.hypernode.derives}
+        return {name: part.rows if part else 0 for name, part in stored.items()}
 
     @cached_property
     def moved(self) -> int:
@@ -132,16 +107,10 @@ class Weighed(Once):
     def shares(self) -> Shares:
         """What the change may do to what the hypernode derives."""
         task = self.task
-        rules = [self._of_rule(rule) for rule in task.hypernode.rules]
-        if not rules:  # a module evaluates all of them
-            return Shares(0.0, 0.0, 1.0)
-        lost, gained = max(one.lost for one in rules), max(one.gained for one in rules)
-        if task.hypernode.recursive:
-            of_each = self.held / max(sum(self._before.values()), 1)
-            lost *= max(FACTS_THAT_DEPEND * of_each, 1.0)
-        if self.held >= FEWEST_READ_OFTEN and task.forms.along:
-            gained *= CLOSURE_GROWS_BY
-        return Shares(lost, gained, max(one.growth for one in rules))
+        left = {name: delta.deleted.rows for name, delta in task.deltas.items()}
+        entered = {name: delta.inserted.rows for name, delta in task.deltas.items()}
+        rows = Rows(self._before, self._after, left, entered, self._held)
+        return shares_of(task.forms, rows)
 
     @property
     def moves(self) -> Moves | None:
@@ -227,39 +196,6 @@ class Weighed(Once):
     def reads(self) -> int:
         """How many facts the hypernode reads now."""
         return sum(self._after.values())
-
-    def _of_rule(self, rule: Rule) -> Shares:
-        """Shares of a rule's derivations."""
-        task, before, after = self.task, self._before, self._after
-        growth, lost, gained = 1.0, 0.0, 0.0
-        for atom in rule.positive_atoms():
-            name = atom.predicate
-            if name not in task.hypernode.derives:  # else mostly its own facts, not known yet
-                growth *= after[name] / max(before[name], 1)
-            delta = task.deltas.get(name)
-            if delta is not None:
-                lost += delta.deleted.rows / max(before[name], 1)
-                gained += delta.inserted.rows / max(after[name], 1)
-        # What a negated fact refutes is at most what one fact of a positive atom takes part in.
-        among = max((before[atom.predicate] for atom in rule.positive_atoms()), default=1)
-        for name in rule.negative():
-            delta = task.deltas.get(name)
-            if delta is not None and any(isinstance(literal, Aggregate) for literal in rule.body):
-                touched = self._touched(rule, delta)
-                lost, gained = lost + touched, gained + touched
-            elif delta is not None:
-                lost += delta.inserted.rows / max(among, before[name], 1)
-                gained += delta.deleted.rows / max(among, before[name], 1)
-        return Shares(lost, gained, growth)
-
-    def _touched(self, rule: Rule, delta: Delta) -> float:
-        """The share of an aggregate's groups that a change may reach, one for each changed fact.
-
-        These groups are computed as they were, and as they are.
-        """
-        stored = self.task.stored(rule.head.predicate)
-        changed = delta.inserted.rows + delta.deleted.rows
-        return min(changed / stored.rows, 1.0) if stored else 0.0
 
 
 def _instances(task: Task, rule: Rule, sources: Sources, most: int) -> int:

@@ -6,7 +6,7 @@ rules. A form says what rules look like, whatever the names of variables and the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 
 from zodiac_sql.graph.handed_on import hands_on
@@ -16,7 +16,7 @@ from zodiac_sql.language.syntax import Rule
 from zodiac_sql.rewrite.closures.condensed import Condensed, condensed
 from zodiac_sql.rewrite.closures.module import Module
 from zodiac_sql.rewrite.closures.recognise import modules_of
-from zodiac_sql.rewrite.closures.shapes import Along, along, transitive, with_loops
+from zodiac_sql.rewrite.closures.shapes import Paths, paths
 from zodiac_sql.rewrite.copies import Sources, sources_in
 from zodiac_sql.rewrite.hypertree.rewrite import may_decompose
 
@@ -34,22 +34,23 @@ class Forms:
         self.schema = {name: schema[name] for name in names if name in schema}
 
     @cached_property
-    def along(self) -> Along | None:
-        """How the only rule takes facts along another relation, if it does."""
-        rules = self.hypernode.rules
-        return along(rules[0]) if len(rules) == 1 else None
+    def linear(self) -> bool:
+        """Whether each rule has one recursive atom, if it has any: then one statement can hold them
+        all.
+        """
+        return are_linear(self.hypernode.rules, self.hypernode.derives)
 
     @cached_property
-    def longer_paths(self) -> Along | None:
-        """How the only rule makes longer paths, also if their ends must differ: along another
-        relation, or along its own.
-        """
+    def paths(self) -> Paths | None:
+        """How the only rule makes longer paths, if that is all it does."""
         rules = self.hypernode.rules
-        if len(rules) != 1:
-            return None
-        rule = with_loops(rules[0])
-        own = transitive(rule) is not None
-        return Along(1, rule.head.predicate) if own else along(rule)
+        return paths(rules[0]) if len(rules) == 1 else None
+
+    @cached_property
+    def along(self) -> Paths | None:
+        """The same along another relation, whatever the ends of paths are."""
+        found = self.paths
+        return None if found is None or found.own or found.unequal else found
 
     @cached_property
     def preserved(self) -> tuple[int, ...]:
@@ -86,6 +87,11 @@ class Forms:
     def cyclic(self) -> tuple[Rule, ...]:
         """The rules whose bodies are cyclic, and can be decomposed (paper 5)."""
         return tuple(rule for rule in self.hypernode.rules if may_decompose(rule))
+
+
+def are_linear(rules: Iterable[Rule], heads: Collection[str]) -> bool:
+    """Whether each rule has one atom at most of what they derive."""
+    return all(sum(a.predicate in heads for a in rule.positive_atoms()) <= 1 for rule in rules)
 
 
 def worthwhile(forms: Forms) -> tuple[Module, ...]:

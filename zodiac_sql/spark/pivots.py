@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from zodiac_sql.graph.handed_on import hands_on
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.syntax import Column, Rule
 from zodiac_sql.rewrite.closures.shapes import transitive
 from zodiac_sql.rewrite.copies import copied
+from zodiac_sql.rewrite.forms import Forms
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,7 @@ def pivot_of(hypernode: Hypernode, columns: Mapping[str, Sequence[Column]]) -> P
     seeds = tuple(rule for rule in hypernode.rules if predicate not in rule.positive())
     linear = _linear(seeds, steps, columns)
     rules = linear or steps
-    every = range(len(columns[predicate]))
-    places = tuple(at for at in every if hands_on(rules, {predicate: at}, {predicate}))
+    places = Forms(replace(hypernode, rules=rules), {}).preserved
     return Pivot(predicate, places, seeds, rules, linear is not None) if places else None
 
 

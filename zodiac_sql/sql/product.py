@@ -5,19 +5,18 @@ dense, the join has many times more rows than there are heads: in RS2, 6 million
 values of Z are numbered, each Y gets the set of its Z as a bit string, and each X the union of the
 sets of its Y: 19 ms instead of 147. (Amossen and Pagh, "Faster join-projects and sparse matrix
 multiplications", ICDT 2009, is the same idea in memory.) Whole numbers that lie close together, as
-those of symbols often do, are used as they are. Exact numbers of distinct values decide whether a
-product pays; they are counted only where relations are large enough.
+those of symbols often do, are used as they are. What a product
+costs: cost/products.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from zodiac_sql.database.column_types import SQL_TYPES
-from zodiac_sql.database.store import Store
 from zodiac_sql.language.binding import variables
 from zodiac_sql.language.syntax import Column, Type, Variable
 from zodiac_sql.language.types import body_types
@@ -26,28 +25,6 @@ from zodiac_sql.sql.plan import Plan, Scan, Version
 from zodiac_sql.sql.relations import Relation
 from zodiac_sql.sql.scans import column_names, heads, needed, quoted, side
 from zodiac_sql.sql.select import Compiled
-
-FEWEST_SIDE_ROWS = 5_000
-"""The fewest rows of a side: with fewer the join is cheap."""
-
-LARGE_SIDE = 1_000_000
-"""Where a side has more rows, different values are first counted about: to count them exactly takes
-four times as long as the join may (10 million rows: 3 s, and 0.05 s about)."""
-
-FEWEST_JOIN_ROWS = 1_000_000
-"""Use a product only if this many rows are expected of the join: a smaller one is fast enough."""
-
-CHEAPER_BY = 2
-"""Use a product only if the join is expected to cost this many times as much: estimates may err."""
-
-FEWEST_CANDIDATES = 2_000
-"""Checking fewer heads is cheap by a join."""
-
-JOIN_COST = 14
-"""Nanoseconds for each row of a join, measured on RS2."""
-
-CHECK_COST = 25
-"""Nanoseconds for each row that a join looks at to check a head, measured on RS2."""
 
 MOST_BITS = 400_000_000
 """The most bits that a product may need at once: 50 MB."""
@@ -115,108 +92,13 @@ class Bits:
     low: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """What a product needs and costs."""
-
-    bits: Bits
-    """How sets are written."""
-    inner: int
-    """How many values the second scan has that are joined on."""
-    values: int
-    """How many values the second scan has of the column."""
-    height: int
-    """How many different `rows` the first scan has."""
-    cost: float
-    """What it costs, in nanoseconds."""
-
-
-def pays(
-    store: Store, product: Product, context: Context, given: Mapping[str, object]
-) -> Bits | None:
-    """How sets are written, if the product costs much less than the join; else None."""
-    estimate = estimated(store, product, context, given)
-    return estimate.bits if estimate else None
-
-
-def estimated(
-    store: Store, product: Product, context: Context, given: Mapping[str, object]
-) -> Estimate | None:
-    """What a product costs, if that is much less than the join; else None."""
-    sizes = [context.relation(s.atom.predicate, s.version).rows for s in _scans(product)]
-    context = with_all(context)
-    if not all(size >= FEWEST_SIDE_ROWS for size in sizes):
-        return None
-    if max(sizes) > LARGE_SIDE and not _may_pay(store, product, context, given, sizes):
-        return None
-    inner, width, span = _counts(store, product, context, given)
-    if not inner:
-        return None
-    close = span is not None and span[1] - span[0] < CLOSE * width
-    bits = bits_of(*span) if span and close else Bits(_rounded(width))
-    joined = sizes[0] * sizes[1] / inner
-    if (
-        joined < FEWEST_JOIN_ROWS
-        or CHEAPER_BY * price(sizes[0], sizes[1], width, 0) > JOIN_COST * joined
-    ):
-        return None
-    height = _height(store, product, context, given)
-    cost = price(sizes[0], sizes[1], width, height)
-    if (height + inner) * bits.width > MOST_BITS or CHEAPER_BY * cost > JOIN_COST * joined:
-        return None
-    return Estimate(bits, inner, width, height, cost)
-
-
-def _may_pay(
-    store: Store,
-    product: Product,
-    context: Context,
-    given: Mapping[str, object],
-    sizes: Sequence[int],
-) -> bool:
-    """Whether a product may cost much less than the join, whose rows are estimated."""
-    query = side(product.second, product.inner, context)
-    names = [exp.column(name, quoted=True) for name in column_names(product.inner)]
-    joined = names[0] if len(names) == 1 else exp.func("hash", *names)
-    counted = exp.select(exp.ApproxDistinct(this=joined)).from_(query.subquery("s", copy=False))
-    inner = max(store.count(counted, _used(counted, given)), 1)
-    least = price(sizes[0], sizes[1], 0, 0)
-    return CHEAPER_BY * least < JOIN_COST * sizes[0] * sizes[1] / inner
-
-
-def price(first: float, second: float, width: float, height: float) -> float:
-    """What a product of relations with so many rows costs, with sets of `width` values, `height`
-    of them: nanoseconds for a row of a relation, a byte of a bit string and a bit looked at,
-    measured on RS2.
-    """
-    return 60 * second + first * (60 + width / 80) + 6 * height * width
-
-
-def checks_sooner(store: Store, product: Product, context: Context, candidates: int) -> Bits | None:
-    """How sets are written, if a product finds sooner than a join which heads are derived."""
-    if candidates < FEWEST_CANDIDATES:
-        return None
-    estimate = estimated(store, product, context, {})
-    if estimate is None or estimate.cost > CHECK_COST * candidates * rows_of_each(
-        product, context, estimate
-    ):
-        return None
-    return estimate.bits
-
-
-def rows_of_each(product: Product, context: Context, estimate: Estimate) -> float:
-    """How many rows the first scan has for each of its `rows`."""
-    scan = product.first
-    return context.relation(scan.atom.predicate, scan.version).rows / max(estimate.height, 1)
-
-
 def bits_of(low: int, high: int) -> Bits:
     """How sets of values from `low` to `high` are written, rounded to one of a few ways."""
     low -= low % _STEP
-    return Bits(_rounded(high - low + 1), low)
+    return Bits(rounded(high - low + 1), low)
 
 
-def _rounded(width: int) -> int:
+def rounded(width: int) -> int:
     """Round up to one of a few numbers, so that cached statements can be used again."""
     step = 1 << max(width.bit_length() - 2, 0)
     return -(-width // step) * step
@@ -235,51 +117,10 @@ def with_all(context: Context) -> Context:
     return replace(context, relation=relation)
 
 
-def _scans(product: Product) -> tuple[Scan, Scan]:
-    return product.first, product.second
-
-
-def _counts(
-    store: Store, product: Product, context: Context, given: Mapping[str, object]
-) -> tuple[int, int, tuple[int, int] | None]:
-    """How many distinct values the second scan has of the join variables, and of the column, and
-    the least and the greatest of the latter if they are whole numbers.
-    """
-    query = side(product.second, (*product.inner, product.column), context)
-    inner = [exp.column(v, quoted=True) for v in column_names(product.inner)]
-    joined: exp.Expr = inner[0] if len(inner) == 1 else exp.Tuple(expressions=list(inner))
-    column = quoted(*column_names((product.column,)))
-    counted = exp.select(_distinct(joined), _distinct(column))
-    if type_of(product, context) in WHOLE:
-        counted = counted.select(exp.Min(this=column.copy()), exp.Max(this=column.copy()))
-    counted = counted.from_(query.subquery("s", copy=False))
-    ((joins, width, *ends),) = store.rows(counted, _used(counted, given))
-    if not ends or None in ends or max(map(abs, ends)) > GREATEST:
-        return int(joins), int(width), None
-    return int(joins), int(width), (int(ends[0]), int(ends[1]))
-
-
 def type_of(product: Product, context: Context) -> Type | None:
     """The type of the column."""
     scope = body_types(product.plan.rule.body, context.columns, context.functions)
     return scope.types.get(product.column.name)
-
-
-def _height(store: Store, product: Product, context: Context, given: Mapping[str, object]) -> int:
-    """How many distinct `rows` the first scan has."""
-    query = side(product.first, product.rows, context).distinct()
-    counted = exp.select(exp.Count(this=exp.Star())).from_(query.subquery("s", copy=False))
-    return store.count(counted, _used(counted, given))
-
-
-def _used(query: exp.Query, given: Mapping[str, object]) -> dict[str, object] | None:
-    """The given parameters that a query uses."""
-    names = {parameter.name for parameter in query.find_all(exp.Parameter)}
-    return {name: given[name] for name in names} or None
-
-
-def _distinct(value: exp.Expr) -> exp.Expr:
-    return exp.Count(this=exp.Distinct(expressions=[value]))
 
 
 def multiply(

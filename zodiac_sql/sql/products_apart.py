@@ -26,7 +26,6 @@ from zodiac_sql.sql.product import (
     NUMBER,
     WHOLE,
     Bits,
-    Estimate,
     Product,
     bits_of,
     is_in,
@@ -37,9 +36,6 @@ from zodiac_sql.sql.product import (
 )
 from zodiac_sql.sql.relations import Part, table
 from zodiac_sql.sql.scans import column_names, quoted, side
-
-HELD_COST = 30
-"""Nanoseconds for each row of the table, measured on RS2."""
 
 Apart = Literal["gained", "lost"]
 """What the product has and the table lacks, or what it has no longer."""
@@ -76,18 +72,13 @@ def _variables(product: Product) -> list[Variable]:
     return [term for term in product.plan.rule.head.terms if isinstance(term, Variable)]
 
 
-def cost(estimate: Estimate, held: Held) -> float:
-    """What it costs to compare both in one direction, in nanoseconds."""
-    return estimate.cost + HELD_COST * held.part.rows
-
-
 def common_bits(
-    store: Store, product: Product, estimate: Estimate, held: Held, context: Context
+    store: Store, product: Product, values: int, held: Held, context: Context
 ) -> Bits | None:
     """How the sets of both are written; None if their values do not lie close together, or if that
     takes too much memory.
 
-    The estimate may be that of a former change: it decides what pays, and not what fits.
+    There are about so many different `values`, perhaps at a former change.
     """
     second = side(product.second, (product.column,), with_all(context)).subquery("s")
     (column,) = column_names((product.column,))
@@ -97,7 +88,7 @@ def common_bits(
     ]
     ends = [end for row in store.rows(union_all(queries)) for end in row if end is not None]
     low, high = min(ends, default=0), max(ends, default=0)
-    if max(abs(low), abs(high)) > GREATEST or high - low >= 2 * CLOSE * estimate.values:
+    if max(abs(low), abs(high)) > GREATEST or high - low >= 2 * CLOSE * values:
         return None
     bits = bits_of(low, high)
     return bits if _fit(store, product, bits, held, context) else None

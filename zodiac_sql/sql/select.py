@@ -7,7 +7,7 @@ together as text.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -154,6 +154,11 @@ def compile_uses(plan: Plan, predicates: Collection[str], context: Context) -> U
         query = query.select(*named, copy=False)
         facts.append((scan.atom.predicate, names))
     return Uses(query, tuple(known), tuple(facts))
+
+
+def makes_texts(rules: Iterable[Rule], context: Context) -> bool:
+    """Whether a rule makes text that must be encoded."""
+    return any(makes_text(rule, context) for rule in rules)
 
 
 def makes_text(rule: Rule, context: Context) -> bool:

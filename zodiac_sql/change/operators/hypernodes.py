@@ -31,7 +31,7 @@ from zodiac_sql.change.update_report import UpdateReport
 from zodiac_sql.change.workspace import Workspace
 from zodiac_sql.cost.calibration import STATEMENT
 from zodiac_sql.cost.operator import Cost, Declined, Operator
-from zodiac_sql.evaluate.one_statement import rounds_in
+from zodiac_sql.cost.rounds import rounds_in
 from zodiac_sql.names import is_constraint
 from zodiac_sql.program.state import State
 from zodiac_sql.storage.publish import Publication, publish

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from math import inf
-
-from zodiac_sql.cost.operator import Cost, Declined, Operator
+from zodiac_sql.cost.operator import Cost, Operator
 from zodiac_sql.evaluate.evaluation import Evaluates, Evaluation
-from zodiac_sql.evaluate.layers import CHEAPER_BY, in_layers, sampled
+from zodiac_sql.evaluate.layers import in_layers, sampled
 from zodiac_sql.evaluate.semi_naive import Fixpoint, table_name
 
 
 def _cost(work: Evaluation) -> Cost:
-    """Some times what sets take: a sample may err."""
-    found = sampled(work)
-    return Cost(CHEAPER_BY * found.in_layers if found else inf)
-
-
-def _run(work: Evaluation) -> Fixpoint | Declined:
     found = sampled(work)
     assert found is not None
-    layered = in_layers(work.store, found)
-    if isinstance(layered, Declined):
-        return layered
+    return Cost(found.in_sets)
+
+
+def _run(work: Evaluation) -> Fixpoint:
+    found = sampled(work)
+    assert found is not None
     (predicate,) = work.hypernode.derives
-    part = layered.make(work.store, table_name(work.hypernode, predicate, work.schema))
-    return Fixpoint({predicate: part} if part else {}, layered.depth, "layers")
+    name = table_name(work.hypernode, predicate, work.schema)
+    part = in_layers(work.store, found, name)
+    return Fixpoint({predicate: part} if part else {}, found.depth, "layers")
 
 
 IN_LAYERS: Evaluates = Operator(

@@ -7,9 +7,9 @@ from dataclasses import replace
 from sqlglot import exp
 
 from zodiac_sql.cost.calibration import HASHED, STATEMENT
+from zodiac_sql.cost.most_facts import most_facts
 from zodiac_sql.cost.operator import Cost, Operator
 from zodiac_sql.database.statements import create_temp, union_all
-from zodiac_sql.evaluate.cost.most_facts import most_facts
 from zodiac_sql.evaluate.evaluation import Evaluates, Evaluation
 from zodiac_sql.evaluate.in_shares import among, in_shares, pays
 from zodiac_sql.evaluate.layers import sampled

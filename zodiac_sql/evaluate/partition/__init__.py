@@ -4,6 +4,4 @@ closure.py        one closed relation that is symmetric, as rules read and feed 
 partition.py      its nodes and classes, while they change
 components.py     connected components of a graph, in SQL
 condensation.py   one closed relation that is directed: its classes, and how these are related
-strong.py         strongly connected components of a graph
-inner_arcs.py     what of a graph can be on cycles at all
 """

@@ -12,17 +12,22 @@ Tables that steps work with have fixed names, so that their statements are const
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from zodiac_sql.cost.components import (
+    LINKS,
+    Components,
+    components_of,
+    components_of_links,
+    numbered,
+)
 from zodiac_sql.database.statements import create_temp, create_temp_view, drop, rename, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.partition.closure import MEMBERS, links
-from zodiac_sql.evaluate.partition.strong import ArcLists, graph_of, strong_components
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.names import CHANGE_FACTS
 from zodiac_sql.rewrite.closures.module import FIRST, NODE, SECOND
@@ -30,19 +35,6 @@ from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 from zodiac_sql.sql.class_pairs import Between, Pairs
 from zodiac_sql.sql.relations import Part, Reading, Relation, table
 from zodiac_sql.storage.edits import Delta
-
-_LINKS = "zodiac$links"
-
-_NODES = """
-CREATE OR REPLACE TEMP TABLE "zodiac$nodes" AS
-SELECT node, CAST(row_number() OVER () - 1 AS INTEGER) AS number
-FROM (SELECT a AS node FROM "zodiac$links" UNION SELECT b FROM "zodiac$links")
-"""
-
-_ARCS = """
-SELECT x.number AS a, y.number AS b FROM "zodiac$links" AS l
-JOIN "zodiac$nodes" AS x ON x.node = l.a JOIN "zodiac$nodes" AS y ON y.node = l.b ORDER BY 1
-"""
 
 _FOUND = """
 CREATE OR REPLACE TEMP TABLE "zodiac$carried" AS
@@ -215,17 +207,6 @@ ANTI JOIN "zodiac$view_between" AS s USING (first, second)
 
 
 @dataclass(frozen=True, slots=True)
-class Components:
-    """The strongly connected components of a graph, and its arcs."""
-
-    graph: ArcLists
-    component: array[int]
-    """That of each node."""
-    number: int
-    """How many there are."""
-
-
-@dataclass(frozen=True, slots=True)
 class MovedRows:
     """What becomes of the tables in the file: rows that leave and come."""
 
@@ -336,7 +317,7 @@ def renew(former: Part, found: Condensation, given: Relation, moved: Delta) -> N
     as they were, unless a new arc has put them on a cycle of classes.
     """
     store = found.store
-    store.run(create_temp(_LINKS, links(given, True)))
+    store.run(create_temp(LINKS, links(given, True)))
     _see(store, former)
     store.run(_CARRIED, {"highest": store.count(_HIGHEST)})
     if moved.deleted.rows:
@@ -352,16 +333,16 @@ def renew(former: Part, found: Condensation, given: Relation, moved: Delta) -> N
 
 def _regroup(store: Store, text: str) -> None:
     """Give nodes other classes, by the components of some links."""
-    _put(store, _LINKS, "zodiac$all_links")
-    _put(store, "zodiac$some_links", _LINKS)
-    components = _components(store)
+    _put(store, LINKS, "zodiac$all_links")
+    _put(store, "zodiac$some_links", LINKS)
+    components = components_of_links(store)
     parameters = {"next": store.count(_NEXT)}
     if text == _SPLIT:
         parameters["number"] = components.number
     with _found(store, components):
         store.run(text, parameters)
     _put(store, "zodiac$new_carried", "zodiac$carried")
-    _put(store, "zodiac$all_links", _LINKS)
+    _put(store, "zodiac$all_links", LINKS)
 
 
 def _closed(found: Condensation) -> Condensation:
@@ -375,30 +356,10 @@ def _closed(found: Condensation) -> Condensation:
     return found
 
 
-def components_of(store: Store, given: Relation) -> Components:
-    """The components of the graph whose arcs are some facts; its nodes are numbered in a table."""
-    store.run(create_temp(_LINKS, links(given, True)))
-    return _components(store)
-
-
-def _components(store: Store) -> Components:
-    nodes = store.count(_NODES)
-    arcs = store.arrow(_ARCS)
-    graph = graph_of(nodes, _numbers(arcs.column("a")), _numbers(arcs.column("b")))
-    return Components(graph, *strong_components(graph))
-
-
 @contextmanager
 def _found(store: Store, components: Components) -> Iterator[None]:
     """Let statements read the component of each node."""
-    import pyarrow as pa  # late: most hypernodes have no graph
-
-    numbers = array("i", range(len(components.component)))
-    columns = {
-        name: pa.Array.from_buffers(pa.int32(), len(values), [None, pa.py_buffer(values)])
-        for name, values in (("number", numbers), ("class", components.component))
-    }
-    with store.offered("zodiac$found", pa.table(columns)):
+    with store.offered("zodiac$found", numbered("class", components.component)):
         yield
 
 
@@ -408,15 +369,6 @@ def repeated_pairs(store: Store, between: Between) -> int:
     once = exp.Count(this=exp.Distinct(expressions=[pair]))
     query = exp.select(exp.Count(this=exp.Star()) - once).from_(between.named("c"))
     return store.count(query)
-
-
-def _numbers(column: object) -> array[int]:
-    """The numbers of a column of an Arrow table, which has no NULL."""
-    found = array("i")
-    for chunk in column.chunks:  # type: ignore[attr-defined]
-        values = memoryview(chunk.buffers()[1]).cast("i") if len(chunk) else ()
-        found.extend(values[chunk.offset : chunk.offset + len(chunk)])
-    return found
 
 
 def _see(store: Store, former: Part) -> None:

@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from zodiac_sql.cost.calibration import DERIVED, PLANNED_JOIN, STATEMENT
 from zodiac_sql.cost.operator import Cost, Declined, Operator
+from zodiac_sql.cost.products import checks_sooner
 from zodiac_sql.database.statements import distinct, union_all
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.run_plans import Target, apply_plans, product_in
@@ -30,7 +31,7 @@ from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.duplicates import is_injective
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version, candidate_check
-from zodiac_sql.sql.product import Bits, Product, checks_sooner
+from zodiac_sql.sql.product import Bits, Product
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query, source
 from zodiac_sql.sql.set_difference import absent, unknown
 from zodiac_sql.storage.edits import Edit
@@ -116,7 +117,7 @@ def _check(
 ) -> tuple[Plan, tuple[Product, Bits] | None]:
     """The plan that finds which candidates the rule derives, and how it is evaluated as a product.
 
-    It goes through these; or finds all heads, where a product does that sooner (sql/product.py).
+    It goes through these; or finds all heads, where a product does that sooner (cost/products.py).
     """
     everything = whole_plan(task, rule, Version.ALL)
     product = product_in(task.cache, everything, context)

@@ -10,7 +10,7 @@ from math import inf
 
 from zodiac_sql.cost.calibration import STATEMENT
 from zodiac_sql.cost.operator import Cost, Declined, Operator
-from zodiac_sql.evaluate.one_statement import rounds_in
+from zodiac_sql.cost.rounds import rounds_in
 from zodiac_sql.maintain.contract import Outcome
 from zodiac_sql.maintain.papers.dred import dred
 from zodiac_sql.maintain.steps.change_plans import losses

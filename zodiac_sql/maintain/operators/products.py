@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import partial
 from math import inf
 
-from zodiac_sql.cost.calibration import STATEMENT
+from zodiac_sql.cost.calibration import JOIN_ROW, STATEMENT
 from zodiac_sql.cost.operator import Cost, Declined, Operator
+from zodiac_sql.cost.products import Estimate, checking, estimated
 from zodiac_sql.evaluate.cache_keys import plan_key
 from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.evaluate.run_plans import product_in
@@ -23,16 +24,8 @@ from zodiac_sql.names import CHANGE_FACTS
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version
-from zodiac_sql.sql.product import (
-    CHECK_COST,
-    JOIN_COST,
-    Bits,
-    Estimate,
-    Product,
-    estimated,
-    rows_of_each,
-)
-from zodiac_sql.sql.products_apart import Apart, Held, apart, common_bits, cost, held
+from zodiac_sql.sql.product import Bits, Product
+from zodiac_sql.sql.products_apart import Apart, Held, apart, common_bits, held
 from zodiac_sql.sql.relations import Part
 from zodiac_sql.storage.edits import Edit
 
@@ -93,7 +86,7 @@ def _cost(weighed: Weighed) -> Cost:
     estimate = _estimate(found.task, found.context, found.product)
     if estimate is None:
         return Cost(inf, "a join costs little")
-    ms = found.ways * (STATEMENT + cost(estimate, found.former) / 1e6)
+    ms = found.ways * (STATEMENT + estimate.apart(found.former.part.rows))
     return Cost(ms, "what it derives is found sooner than what has changed of it")
 
 
@@ -103,7 +96,9 @@ def _run(weighed: Weighed, _: float) -> Maintained | Declined:
     estimate = _estimate(found.task, found.context, found.product)
     if estimate is None:
         return Declined("a join costs little")
-    bits = common_bits(found.task.store, found.product, estimate, found.former, found.context)
+    bits = common_bits(
+        found.task.store, found.product, estimate.values, found.former, found.context
+    )
     if bits is None:
         return Declined("its values do not lie close together")
     return _compared(found, bits)
@@ -123,9 +118,9 @@ def cost_of_joins(weighed: Weighed) -> float | None:
         sum(first * second for first, second in _sizes(found.context, plans)) / estimate.inner
         for plans in (found.losses, found.gains)
     )
-    of_each = rows_of_each(found.product, found.context, estimate)
-    checked = CHECK_COST * min(lost, found.former.part.rows) * of_each
-    return (JOIN_COST * (lost + gained) + min(checked, estimate.cost)) / 1e6
+    some = min(lost, found.former.part.rows)
+    checked = checking(found.product, found.context, estimate, some)
+    return JOIN_ROW * (lost + gained) + min(checked, estimate.ms)
 
 
 def _sizes(context: Context, plans: Sequence[Plan]) -> list[list[int]]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from math import inf
 
 from zodiac_sql.cost.calibration import PLANNED_JOIN, SCANNED, STATEMENT
+from zodiac_sql.cost.moves import FEWEST_READ_OFTEN
 from zodiac_sql.cost.operator import Cost, Declined, Operator
 from zodiac_sql.maintain.contract import Maintained, Outcome, Stopped, Task, Work
 from zodiac_sql.maintain.steps.aggregate_groups import with_touched_groups
@@ -19,7 +20,7 @@ from zodiac_sql.maintain.steps.extend import extend
 from zodiac_sql.maintain.steps.merge_tables import working_tables
 from zodiac_sql.maintain.steps.overdelete import overdelete
 from zodiac_sql.maintain.steps.working_table import WorkingTables, edits_of
-from zodiac_sql.maintain.weighed import FEWEST_READ_OFTEN, PATIENCE, Maintains, Weighed
+from zodiac_sql.maintain.weighed import PATIENCE, Maintains, Weighed
 
 
 def support(

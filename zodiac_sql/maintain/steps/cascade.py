@@ -2,7 +2,7 @@
 
 A round of the loop takes a few statements, and each costs milliseconds before it looks at a row. If
 the hypernode's rules are linear, one statement finds all that follows from some facts instead, as
-soon as rounds have cost as much as it will (evaluate/one_statement.py). It
+soon as rounds have cost as much as it will (cost/rounds.py). It
 cannot check along the way: it finds all consequences that facts taken out may support, even those
 that have another support. The latter come back when the hypernode is extended.
 """
@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from zodiac_sql.cost.rounds import pays
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.statements import (
     anti_join,
@@ -25,8 +26,6 @@ from zodiac_sql.database.statements import (
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.in_shares import most_rows
 from zodiac_sql.evaluate.limited import MOST, Limited, parameters_of
-from zodiac_sql.evaluate.linear_rules import are_linear
-from zodiac_sql.evaluate.one_statement import pays
 from zodiac_sql.graph.handed_on import Positions
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.beside_recursion import beside_recursion
@@ -66,7 +65,7 @@ def can_cascade(task: Task, owns: WorkingTables, rounds: int) -> bool:
     read = sum(task.inputs(name, Version.ALL).rows for name in task.hypernode.reads)
     if not pays(rounds, there + read, len(task.hypernode.rules)):
         return False
-    if not are_linear(task.hypernode):
+    if not task.forms.linear:
         return False
     if rules_make_texts(task):
         read += dictionary.size(task.store)

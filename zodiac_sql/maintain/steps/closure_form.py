@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from zodiac_sql.evaluate.layers import MOST_LAYERS
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.sql.relations import rank_of, table
 
-HIGHEST_RANK = 10 * MOST_LAYERS
+HIGHEST_RANK = 3_000
 """If no rank is higher, a closure was evaluated in layers; one statement numbers facts instead."""
 
 SHARE_NUMBERED = 0.1

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from zodiac_sql.cost import closures
 from zodiac_sql.cost.operator import Declined
 from zodiac_sql.evaluate.cache_keys import relation_key
-from zodiac_sql.evaluate.cost import choose_components
 from zodiac_sql.evaluate.run_plans import Target
 from zodiac_sql.maintain.contract import ManyRounds, Stopped, Task, Work
 from zodiac_sql.maintain.steps.cascade import can_cascade, cascade_new
@@ -119,7 +119,7 @@ def _most(task: Task, owns: WorkingTables, budget: int | None, added: int) -> in
     if budget is None or was_in_layers(task):
         return budget
     there = sum(part.rows for name in owns if (part := task.stored(name)))
-    too_few = choose_components.LEAST_PAIRS - there - added - 1
+    too_few = closures.LEAST_PAIRS - there - added - 1
     return max(budget, there, too_few) if task.reconsiders else None
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from zodiac_sql.cost.rounds import evaluated_by_key, rounds_cost
 from zodiac_sql.database.statements import union_all
-from zodiac_sql.evaluate.linear_rules import are_linear, makes_texts
-from zodiac_sql.evaluate.one_statement import evaluated_by_key, rounds_cost
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.working_table import WorkingTables
 from zodiac_sql.names import RANK
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import table
+from zodiac_sql.sql.select import makes_texts
 
 
 def are_too_many(task: Task, owns: WorkingTables, rounds: int) -> str:
@@ -21,7 +21,7 @@ def are_too_many(task: Task, owns: WorkingTables, rounds: int) -> str:
     look-ups can follow them, these are better (Task.ends_after).
     """
     hypernode = task.hypernode
-    if task.most_rounds is not None or task.closures or are_linear(hypernode):
+    if task.most_rounds is not None or task.closures or task.forms.linear:
         return ""
     stored = [own.base for own in owns.values() if own.base and own.ranked]
     facts = sum(part.rows for part in stored)
@@ -43,5 +43,5 @@ def rules_make_texts(task: Task) -> bool:
     """Whether a rule makes text that must be encoded."""
     return task.cache.get(
         ("makes texts", task.hypernode.id),
-        lambda: makes_texts(task.hypernode, task.context(task.inputs)),
+        lambda: makes_texts(task.hypernode.rules, task.context(task.inputs)),
     )

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from zodiac_sql.cost.moves import FEWEST_READ_OFTEN
 from zodiac_sql.cost.operator import Declined
 from zodiac_sql.maintain.contract import ManyRounds, Stopped, Task, Work
 from zodiac_sql.maintain.steps.cascade import can_cascade, cascade_lost
@@ -31,7 +32,6 @@ from zodiac_sql.maintain.steps.working_table import (
     take_out,
     without_outside,
 )
-from zodiac_sql.maintain.weighed import FEWEST_READ_OFTEN
 from zodiac_sql.sql.relations import Part
 
 SHARE_EXPLORED = 0.7

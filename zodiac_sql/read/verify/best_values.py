@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from zodiac_sql.cost.rounds import is_narrow
 from zodiac_sql.database.one_thread import one_thread
 from zodiac_sql.database.statements import (
     create_temp,
@@ -24,7 +25,6 @@ from zodiac_sql.database.statements import (
 )
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import EvaluationError
-from zodiac_sql.evaluate.one_statement import is_narrow
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Best, Rule
 from zodiac_sql.names import RANK
@@ -33,12 +33,12 @@ from zodiac_sql.read.verify.second_opinion import (
     LONGER,
     Heads,
     Variant,
-    are_linear,
     delta_rounds,
     has_unknown,
     heads_of,
     picked_from,
 )
+from zodiac_sql.rewrite.forms import are_linear
 from zodiac_sql.sql.relations import (
     Part,
     Relation,

@@ -16,6 +16,7 @@ from functools import partial
 
 from sqlglot import exp
 
+from zodiac_sql.cost.rounds import is_narrow
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.duckdb_errors import OutOfMemoryError
@@ -33,10 +34,10 @@ from zodiac_sql.database.statements import (
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.groups_in_shares import SHARES, divisible
 from zodiac_sql.evaluate.limited import MOST_ROWS, most_rows, within_limits
-from zodiac_sql.evaluate.one_statement import is_narrow
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Rule, Type
 from zodiac_sql.read.verify.rule_body import BodyQuery, NotAtOnce, ProgramMeaning, Reads
+from zodiac_sql.rewrite.forms import are_linear
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
 from zodiac_sql.sql.tagged import Layout, layout_by_key, layout_of, typed
 
@@ -89,11 +90,6 @@ def derive(
 
 
 # --- all rounds that are left, in one statement ---------------------------------------------------
-
-
-def are_linear(rules: Sequence[Rule], heads: Collection[str]) -> bool:
-    """Whether each rule reads one of its own facts at most."""
-    return all(sum(a.predicate in heads for a in rule.positive_atoms()) <= 1 for rule in rules)
 
 
 def _is_narrow(own: Mapping[str, _Own]) -> bool:

@@ -24,16 +24,17 @@ from zodiac_sql.database.statements import create_temp, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.improve import beginning, each_round, first_plans
 from zodiac_sql.evaluate.improving import Improving
-from zodiac_sql.evaluate.linear_rules import has_linear_rules
 from zodiac_sql.evaluate.operators.tagged import linear_of_several
 from zodiac_sql.evaluate.semi_naive import Fixpoint, semi_naive
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Rule
 from zodiac_sql.names import CHANGE_FACTS, RANK
+from zodiac_sql.rewrite.forms import are_linear
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation, columns_of
+from zodiac_sql.sql.select import makes_texts
 
 
 def ranked_best(
@@ -56,7 +57,7 @@ def ranked_best(
 
     columns = {_there(name): context.columns[name] for name in there}
     around = replace(context, relation=relation, columns={**context.columns, **columns})
-    if has_linear_rules(plain, around):
+    if are_linear(rules, plain.derives) and not makes_texts(rules, around):
         return linear_of_several(store, plain, dict(schema), around)
     return semi_naive(store, plain, dict(schema), around, StatementCache(), {})
 

@@ -5,7 +5,7 @@ they share a class, and R is stored as the class of each node and the pairs of c
 relates: n rows for a strongly connected graph of n nodes, where `tc` keeps n * n.
 
 Whether a relation becomes that is decided when it is evaluated anew
-(evaluate/cost/choose_components.py). It must be the only thing that its hypernode derives, by the
+(cost/closures.py). It must be the only thing that its hypernode derives, by the
 rule R(x, y), R(y, z) -> R(x, z) alone: then nobody asks for what single rounds add to it. What is
 stored has the external facts, too, so a reader of R need not unite millions of pairs with them.
 
@@ -24,7 +24,7 @@ from zodiac_sql.language.schema import Schema
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.rewrite.closures.module import Module
 from zodiac_sql.rewrite.closures.recognise import has_nodes
-from zodiac_sql.rewrite.closures.shapes import along, transitive
+from zodiac_sql.rewrite.closures.shapes import paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +62,17 @@ def condensed(hypernode: Hypernode, schema: Schema) -> Condensed | None:
     (predicate,) = hypernode.derives
     if not has_nodes(schema, predicate):
         return None
-    unequal = {rule.name: transitive(rule) for rule in rules}
-    steps = [along(rule) for rule in rules if unequal[rule.name] is None]
-    edges = {step[1] if step else None for step in steps}
-    if True in unequal.values() or None in edges or len(edges) > 1:
+    steps = [paths(rule) for rule in rules]
+    if any(step is None or step.unequal for step in steps):
         return None
-    linear = steps[0] if len(steps) == len(rules) else None
+    linear = [step for step in steps if step and not step.own]
+    edges = {step.edges for step in linear}
+    if len(edges) > 1:
+        return None
     return Condensed(
         predicate,
         tuple(rules),
         unequal=False,
         edges=next(iter(edges), None),
-        prolongs=linear[0] if linear else None,
+        prolongs=linear[0].place if len(linear) == len(rules) else None,
     )

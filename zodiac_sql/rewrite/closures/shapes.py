@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 from zodiac_sql.language.binding import expressions_of, variables
@@ -18,24 +17,43 @@ from zodiac_sql.language.syntax import (
 )
 
 
-def transitive(rule: Rule) -> bool | None:
-    """Whether a rule R(x, z) :- R(x, y), R(y, z) also asks for x != z; None for any other rule."""
+class Paths(NamedTuple):
+    """How a rule makes longer paths of R: at which end, along which relation, whether the ends must
+    differ, and whether the relation is R itself.
+    """
+
+    place: int
+    edges: str
+    unequal: bool = False
+    own: bool = False
+
+
+def paths(rule: Rule) -> Paths | None:
+    """How a rule prolongs the paths R along a relation E, if that is all it does.
+
+    R(x, z) :- R(x, y), E(y, z) changes place 1, and R(x, z) :- E(x, y), R(y, z) place 0. If E is R,
+    the rule makes R transitive, and either place is as good. All of them may ask for x != z, too.
+    """
     ends = _ends(rule.head)
     if ends is None:
         return None
     atoms, unequal = _atoms(rule, ends)
     if len(atoms) != 2 or unequal is None:
         return None
-    if any(atom.predicate != rule.head.predicate for atom in atoms):
+    first, second = sorted(atoms, key=lambda atom: ends[0] not in _names(atom))
+    one, other, predicates = _ends(first), _ends(second), (first.predicate, second.predicate)
+    if one is None or other is None or rule.head.predicate not in predicates:
         return None
-    first, second = _ends(atoms[0]), _ends(atoms[1])
-    if first is None or second is None:
+    if one[0] != ends[0] or other[1] != ends[1] or one[1] != other[0] or one[1] in ends:
         return None
-    if first[1] != second[0]:
-        first, second = second, first
-    x, z = ends
-    joined = first[0] == x and second[1] == z and first[1] == second[0]
-    return unequal if joined and first[1] not in ends else None
+    place = int(first.predicate == rule.head.predicate)
+    return Paths(place, predicates[place], unequal, predicates[0] == predicates[1])
+
+
+def transitive(rule: Rule) -> bool | None:
+    """Whether a rule R(x, z) :- R(x, y), R(y, z) also asks for x != z; None for any other rule."""
+    found = paths(rule)
+    return found.unequal if found and found.own else None
 
 
 def symmetric(rule: Rule) -> bool | None:
@@ -47,37 +65,6 @@ def symmetric(rule: Rule) -> bool | None:
     if len(atoms) != 1 or unequal is None or atoms[0].predicate != rule.head.predicate:
         return None
     return unequal if _ends(atoms[0]) == (ends[1], ends[0]) else None
-
-
-class Along(NamedTuple):
-    """At which place a rule changes the facts of R, and which relation leads there."""
-
-    place: int
-    edges: str
-
-
-def along(rule: Rule) -> Along | None:
-    """How a rule takes the facts of R along another relation E, if that is all it does.
-
-    R(x, z) :- R(x, y), E(y, z) changes place 1, and R(x, z) :- E(x, y), R(y, z) place 0.
-    """
-    ends = _ends(rule.head)
-    if ends is None or len(rule.body) != 2:
-        return None
-    atoms = list(rule.positive_atoms())
-    own = [atom for atom in atoms if atom.predicate == rule.head.predicate]
-    if len(atoms) != 2 or len(own) != 1:
-        return None
-    (other,) = (atom for atom in atoms if atom is not own[0])
-    taken, edge = _ends(own[0]), _ends(other)
-    if taken is None or edge is None:
-        return None
-    for place in (0, 1):
-        here, there = (taken[place], ends[place]) if place else (ends[place], taken[place])
-        kept = taken[1 - place] == ends[1 - place]
-        if kept and edge == (here, there) and len({*ends, taken[place]}) == 3:
-            return Along(place, other.predicate)
-    return None
 
 
 def extends(rule: Rule, place: int) -> bool:
@@ -95,14 +82,6 @@ def extends(rule: Rule, place: int) -> bool:
         return False
     others = [literal for literal in rule.body if literal is not own[0]]
     return ends[place] not in {name for literal in others for name in _names(literal)}
-
-
-def with_loops(rule: Rule) -> Rule:
-    """A rule without the comparison that its ends differ, if it has that."""
-    ends = _ends(rule.head)
-    if ends is None:
-        return rule
-    return replace(rule, body=tuple(part for part in rule.body if not _is_unequal(part, ends)))
 
 
 def _ends(atom: Atom) -> tuple[str, str] | None:

@@ -1,6 +1,6 @@
 """Hypertree decompositions of cyclic rules (paper 5).
 
-evaluate/cost/choose_trees.py chooses which rules are decomposed.
+cost/choose_trees.py chooses which rules are decomposed.
 
 `tree.py`       what a decomposition is
 `decompose.py`  the cheapest one for a body

@@ -1,7 +1,7 @@
 """Which two atoms of a body to join and project first, by how many rows are expected.
 
 Values of different variables are taken to be independent, and those of the smaller side of a join
-to be among those of the other. Costs are nanoseconds, as of products (sql/product.py).
+to be among those of the other. Costs are milliseconds.
 """
 
 from __future__ import annotations
@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import prod
 
-from zodiac_sql.sql.product import FEWEST_JOIN_ROWS, JOIN_COST, price
-
-CHEAPER_BY = 2
-"""Join in steps only if that is expected to cost so much less: estimates may err."""
+from zodiac_sql.cost.calibration import JOIN_ROW
+from zodiac_sql.cost.products import CHEAPER_BY, COUNTING, price
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ def first_pair(factors: Sequence[Factor], needed: Collection[str]) -> tuple[int,
     have or that are `needed`. None if to join all of them at once is not much dearer.
     """
     at_once = _at_once(factors)
-    if at_once < FEWEST_JOIN_ROWS * JOIN_COST:
+    if at_once < CHEAPER_BY * COUNTING:
         return None
     cost, pair = min(_in_steps(factors, needed), default=(at_once, None))
     return pair if CHEAPER_BY * cost < at_once else None
@@ -73,7 +71,7 @@ def _at_once(factors: Sequence[Factor]) -> float:
         first, second = min(pairs, key=lambda pair: _joined(*pair).rows)
         waiting = [factor for factor in waiting if factor is not first and factor is not second]
         waiting.append(_joined(first, second))
-        cost += JOIN_COST * waiting[-1].rows
+        cost += JOIN_ROW * waiting[-1].rows
     return cost
 
 
@@ -92,7 +90,7 @@ def _projected(factor: Factor, names: Collection[str]) -> Factor:
 
 def _cost(first: Factor, second: Factor, wanted: Collection[str]) -> float:
     """What to join two and to project them costs, as a join or as a product."""
-    join = JOIN_COST * _joined(first, second).rows
+    join = JOIN_ROW * _joined(first, second).rows
     return min([join, *_products(first, second, wanted), *_products(second, first, wanted)])
 
 

@@ -150,6 +150,15 @@ def _unique(told: Mapping[str, Any], rows: int) -> float:
     return float(told.get("approx_unique", rows**0.5))
 
 
+def values_query(asked: Iterable[tuple[exp.Query, exp.Expr]]) -> exp.Select:
+    """SELECT about how many different values a column of each query has, which is named "s"."""
+    counts = exp.select()
+    for rows, column in asked:
+        number = exp.select(exp.ApproxDistinct(this=column)).from_(rows.subquery("s", copy=False))
+        counts = counts.select(number.subquery(copy=False), copy=False)
+    return counts
+
+
 def _side(atom: Atom, names: Sequence[str], context: Context) -> exp.Select:
     return side(Scan(atom, Version.ALL), [Variable(name) for name in names], context)
 

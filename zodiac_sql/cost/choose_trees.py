@@ -3,7 +3,7 @@
 Decompose a rule only if the intermediate results of DuckDB's plan for its whole body are much
 larger than what the nodes of a tree need. Width alone does not tell: on some cyclic bodies the
 bushy plan of hash joins is a decomposition already. So the rows of the joins in DuckDB's own plan
-are estimated (evaluate/cost/statistics.py), and compared with those of the best tree. If these
+are estimated (cost/statistics.py), and compared with those of the best tree. If these
 results are large, samples of the tree's nodes are counted before that.
 """
 
@@ -17,9 +17,9 @@ from typing import Any, Literal
 
 from sqlglot import exp
 
+from zodiac_sql.cost.statistics import Estimates, Statistics, pattern_of
 from zodiac_sql.database.explain import plan
 from zodiac_sql.database.store import Store
-from zodiac_sql.evaluate.cost.statistics import Estimates, Statistics, pattern_of
 from zodiac_sql.language.binding import variables
 from zodiac_sql.language.syntax import Atom, Rule, Variable
 from zodiac_sql.language.types import mixes
