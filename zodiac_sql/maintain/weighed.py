@@ -30,8 +30,8 @@ from zodiac_sql.storage.sources import Sources
 PATIENCE = 0.3
 """An operator may take this share of what the next one takes before it gives up."""
 
-OF_A_RULE, OF_A_RECURSION = 8, 16
-"""How many statements it takes to evaluate a hypernode anew."""
+OF_A_RULE, OF_A_RECURSION = 4, 8
+"""How many statements it takes to evaluate a hypernode anew (counted)."""
 
 LARGEST_SURE = 15_000
 """So many instances of a rule are looked at in any case."""

@@ -63,8 +63,8 @@ takes, ..."""
 MOST_ROUNDS, FACTS_A_ROUND = 8, 15_000
 """... and for at most so many rounds: one, and one more for so many facts."""
 
-HOPED = 0.25
-"""It is expected to take this share of starting over."""
+IN_VAIN = 0.5
+"""How often such a change is followed in vain: it starts over then."""
 
 PATIENCE_WHILE_GROWING = 0.15
 """The share of a recursive hypernode's facts that a change of facts may add before it starts over.
@@ -85,8 +85,8 @@ def cost_of_support(weighed: Weighed) -> Cost:
         return Cost(inf, weighed.many_instances)
     statements = STATEMENT * (8 + 4 * weighed.loses) + PLANNED_JOIN * weighed.joins
     if _is_slight(weighed):
-        hoped = statements + HOPED * weighed.starting_over
-        return Cost(hoped, "few facts depend on the change")
+        hoped = statements + IN_VAIN * weighed.anew
+        return Cost(hoped, "few facts may depend on the change")
     return Cost(statements + _rounds(weighed), "")
 
 
