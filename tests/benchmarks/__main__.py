@@ -19,6 +19,8 @@ spark:fleet);
 `scale [lubm closure joins spark] [--share S]` is more than fits 2 GB of memory: only if named;
 `ablation [scratch:lubm updates:rs2 rules:rs2 deep:chain ..]` is what each way to evaluate or to
 maintain a hypernode buys: the workloads without it: only if named;
+`operators [updates:rs2 updates:lubm ..]` is what each operator expects to take for a hypernode, and
+what it takes: only if named;
 `predict` is what a model says of other sizes: it measures nothing.
 Engines alternate, each run in a process of its own, and every figure is a median.
 """
@@ -44,6 +46,7 @@ from . import (
     modules,
     ontology_runs,
     ontology_tables,
+    operators,
     paths_runs,
     paths_tables,
     predict,
@@ -118,6 +121,9 @@ def main() -> None:
     if arguments.names[:1] == [ablation.COMMAND]:
         ablation.report(arguments.names[1:] or ablation.NAMES, runs, arguments.timeout)
         return
+    if arguments.names[:1] == [operators.COMMAND]:
+        operators.report(operators.names_of(arguments.names[1:]), runs)
+        return
     names = module_tables.expand(rule_tables.expand(arguments.names))
     names = marking_tables.expand(hypertree_tables.expand(names))
     if unknown := [n for n in names if n not in (*every, *commands)]:
@@ -164,7 +170,7 @@ def main() -> None:
 def _run_one(engine: str, name: str, runs: int, timeout: float) -> None:
     """What a process that we started does: one engine, or one strategy of changes."""
     if engine.startswith(ablation.ENGINE):
-        ablation.run_one(engine, name, runs, timeout)
+        ablation.run_one(name, runs, timeout)
     elif name in update_tables.NAMES:
         updates.run_one(engine, name.removeprefix(update_tables.PREFIX), runs, timeout)
     elif name in rule_tables.NAMES:

@@ -1,10 +1,10 @@
 """What each way to evaluate or to maintain a hypernode buys: the workloads with it and without it.
 
 `python -m tests.benchmarks ablation [scratch:lubm updates:rs2 ..]`. First, each workload runs once,
-with all ways, and it is counted which of them it takes. Then it runs with all, and without each of
-these, in turn. All times are CPU seconds of the process, and the best of its runs counts: other
-processes disturb that least. A line that a way makes cheaper by a tenth, or dearer, is printed, and
-at the end the best and the worst line of each way.
+with all ways, and it is noted which of them it takes. Then it runs with all, and without each of
+these, in turn, in the same process. All times are CPU seconds, and the best of its runs counts:
+other processes disturb that least. A line that a way makes cheaper by a tenth, or dearer, is
+printed, and at the end the best and the worst line of each way.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ import importlib
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import redirect_stdout
+from io import StringIO
+from math import inf
 from statistics import median
 from time import process_time
 from typing import Any
@@ -27,7 +30,7 @@ from . import (
     scratch,
     updates,
 )
-from .ablation_switches import WAYS, switch_off
+from .ablation_switches import WAYS, counted, without
 from .deep_tables import NAMES as DEEP
 from .hypertree_tables import NAMES as HYPERTREES
 from .module_tables import NAMES as CLOSURES
@@ -41,7 +44,7 @@ from .workloads import WORKLOADS
 
 COMMAND = "ablation"
 ENGINE = f"{COMMAND}:"
-"""Before the names of what is switched off, separated by commas."""
+HOUR = 3_600
 
 SCRATCH = "scratch:"
 RATES = ("rate:1", "rate:10", "rate:100", "rate:1000")
@@ -67,8 +70,21 @@ Run = Callable[[str, int, float], object]
 """Runs a workload so many times, with a limit of seconds for each part."""
 
 
-def run_one(engine: str, name: str, runs: int, timeout: float) -> None:
-    """Run a workload without some ways, and print its rows, and then which ways it has taken."""
+def run_one(name: str, runs: int, timeout: float) -> None:
+    """Run a workload with all ways, and without each of those that it takes, in turn. Prints a line
+    of JSON for each run.
+    """
+    _by_cpu()
+    with counted() as taken:
+        _lines(_rows(name, timeout))
+    for _ in range(runs):
+        for way in ("", *sorted(taken)):
+            with without(way):
+                print(json.dumps({"way": way, "lines": _lines(_rows(name, timeout))}), flush=True)
+
+
+def _by_cpu() -> None:
+    """Let workloads tell CPU seconds."""
     for module in (
         "deep_runs", "hypertree_runs", "modules", "paths_runs", "rate", "rule_changes", "scratch",
         "session", "stream_runs", "updates",
@@ -76,10 +92,15 @@ def run_one(engine: str, name: str, runs: int, timeout: float) -> None:
         found = importlib.import_module(f"tests.benchmarks.{module}")
         if hasattr(found, "perf_counter"):
             found.perf_counter = process_time  # type: ignore[attr-defined]
-    taken = switch_off(filter(None, engine.removeprefix(ENGINE).split(",")))
+
+
+def _rows(name: str, timeout: float) -> list[dict[str, Any]]:
+    """What one run of a workload prints."""
     kind, _, workload = name.partition(":")
-    _RUNS[kind](workload, runs, timeout)
-    print(json.dumps({"taken": taken}), flush=True)
+    printed = StringIO()
+    with redirect_stdout(printed):
+        _RUNS[kind](workload, 1, timeout)
+    return [json.loads(line) for line in printed.getvalue().splitlines()]
 
 
 def _from_scratch(workload: str, _runs: int, _timeout: float) -> None:
@@ -131,10 +152,9 @@ def report(names: Iterable[str], runs: int, timeout: float) -> None:
     ratios: dict[str, list[tuple[float, str]]] = defaultdict(list)
     notes = []
     for name in names:
-        rows, problem = child(ENGINE, name, 1, timeout)
+        rows, problem = child(ENGINE, name, runs, timeout, limit=HOUR)
         notes += [f"{name}: {problem}"] if problem else []
-        taken = next((row["taken"] for row in rows if "taken" in row), {})
-        for way, line, kept, off in _compared(taken, name, runs, timeout):
+        for way, line, kept, off in _compared(rows):
             ratio = off / max(kept, 1e-9)
             if abs(off - kept) > LEAST:
                 ratios[way].append((ratio, f"{name}, {line}"))
@@ -153,21 +173,17 @@ def report(names: Iterable[str], runs: int, timeout: float) -> None:
     print_notes(notes)
 
 
-def _compared(
-    ways: Iterable[str], name: str, runs: int, timeout: float
-) -> Iterator[tuple[str, str, float, float]]:
+def _compared(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str, float, float]]:
     """For each way and each line of a workload, its time with all ways and without that one."""
-    found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    ways = [*ways]
-    for _ in range(runs if ways else 0):
-        for off in ("", *ways):
-            rows, _problem = child(f"{ENGINE}{off}", name, 1, timeout)
-            for line, seconds in _lines(rows).items():
-                found[off][line].append(seconds)
-    for way in ways:
-        for line, kept in found[""].items():
-            if off_ := found[way].get(line):
-                yield way, line, min(kept), min(off_)
+    found: dict[str, dict[str, float]] = defaultdict(dict)
+    for row in rows:
+        for line, seconds in row["lines"].items():
+            best = found[row["way"]].get(line, inf)
+            found[row["way"]][line] = min(best, seconds)
+    kept = found.pop("", {})
+    for way, lines in found.items():
+        for line in kept.keys() & lines:
+            yield way, line, kept[line], lines[line]
 
 
 def _lines(rows: Iterable[Mapping[str, Any]]) -> Times:

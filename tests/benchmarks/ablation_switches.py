@@ -1,17 +1,18 @@
 """Ways to evaluate and to maintain a hypernode that can be switched off, one at a time.
 
 Each is a function that takes the way or declines, at one place in the package, and what it gives
-when it declines. A way that is switched off declines always; while it is on, the calls are counted
-in which it did not decline.
+when it declines. A way that is switched off declines always.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import Any
+from unittest.mock import patch
 
 from zodiac_sql.change import registry as of_an_update
 from zodiac_sql.cost.operator import Declined, Operator
@@ -129,29 +130,45 @@ UNTOLD = ("slices",)
 """Switches whose function returns nothing: every call counts."""
 
 
-def switch_off(names: Iterable[str]) -> Counter[str]:
-    """Let some ways decline from now on. Returns what counts the calls that took the others."""
-    off, taken = set(names), Counter[str]()
+@contextmanager
+def counted() -> Iterator[set[str]]:
+    """Note inside the block which ways are taken."""
+    taken = set[str]()
+    with ExitStack() as stack:
+        for name, (module, at) in _places():
+            found = _noting(getattr(module, at), name, taken)
+            stack.enter_context(patch.object(module, at, found))
+        for when, where in REGISTRIES:
+            noting = tuple(_noting_operator(o, f"{o.name} {when}", taken) for o in where.OPERATORS)
+            stack.enter_context(patch.object(where, "OPERATORS", noting))
+        yield taken
+
+
+@contextmanager
+def without(way: str) -> Iterator[None]:
+    """Let one way decline inside the block; with no name, none does."""
+    with ExitStack() as stack:
+        for place in SWITCHES[way].places if way in SWITCHES else ():
+            module = importlib.import_module(place.module)
+            stack.enter_context(patch.object(module, place.name, place.declined))
+        for when, where in REGISTRIES:
+            left = tuple(one for one in where.OPERATORS if f"{one.name} {when}" != way)
+            stack.enter_context(patch.object(where, "OPERATORS", left))
+        yield
+
+
+def _places() -> Iterator[tuple[str, tuple[ModuleType, str]]]:
+    """The places of all switches, by the names of these."""
     for switch in SWITCHES.values():
         for place in switch.places:
-            module = importlib.import_module(place.module)
-            if switch.name in off:
-                setattr(module, place.name, place.declined)
-            else:
-                found = _counted(getattr(module, place.name), switch.name, taken)
-                setattr(module, place.name, found)
-    for when, where in REGISTRIES:
-        left = (one for one in where.OPERATORS if f"{one.name} {when}" not in off)
-        counted = tuple(_counted_operator(one, f"{one.name} {when}", taken) for one in left)
-        setattr(where, "OPERATORS", counted)  # noqa: B010
-    return taken
+            yield switch.name, (importlib.import_module(place.module), place.name)
 
 
-def _counted_operator(one: Operator[Any, Any], way: str, taken: Counter[str]) -> Operator[Any, Any]:
+def _noting_operator(one: Operator[Any, Any], way: str, taken: set[str]) -> Operator[Any, Any]:
     def run(work: Any, next_ms: float) -> Any:
         found = one.run(work, next_ms)
         if one.name not in NEEDED and not isinstance(found, Declined):
-            taken[way] += 1
+            taken.add(way)
         return found
 
     return replace(one, run=run)
@@ -163,11 +180,11 @@ def _is_taken(found: object) -> bool:
     return bool(found.tables) if isinstance(found, InSteps) else bool(found)
 
 
-def _counted(function: Callable[..., Any], name: str, taken: Counter[str]) -> Callable[..., Any]:
+def _noting(function: Callable[..., Any], name: str, taken: set[str]) -> Callable[..., Any]:
     def call(*arguments: Any, **named: Any) -> Any:
         found = function(*arguments, **named)
         if _is_taken(found) or name in UNTOLD:
-            taken[name] += 1
+            taken.add(name)
         return found
 
     return call

@@ -15,11 +15,15 @@ SEPARATOR = "/"
 """Between what a process is told in one name."""
 
 
-def child(engine: str, name: str, runs: int, timeout: float) -> tuple[list[dict[str, Any]], str]:
-    """The rows that one process finished within twenty times the timeout, and why not all."""
+def child(
+    engine: str, name: str, runs: int, timeout: float, limit: float | None = None
+) -> tuple[list[dict[str, Any]], str]:
+    """The rows that one process finished within a limit, and why not all: within twenty times the
+    timeout, if no other limit is given.
+    """
     command = [sys.executable, "-m", "tests.benchmarks", "--one", engine, name]
     command += ["--runs", str(runs), "--timeout", str(timeout)]
-    limit = 20 * timeout
+    limit = 20 * timeout if limit is None else limit
     with TemporaryDirectory() as folder, TemporaryFile("w+") as out, TemporaryFile("w+") as wrong:
         problem = ""
         try:

@@ -30,7 +30,7 @@ from zodiac_sql.storage.sources import Sources
 PATIENCE = 0.3
 """An operator may take this share of what the next one takes before it gives up."""
 
-OF_A_RULE, OF_A_RECURSION = 4, 8
+OF_A_RULE, OF_A_RECURSION, OF_CLASSES = 4, 8, 16
 """How many statements it takes to evaluate a hypernode anew (counted)."""
 
 LARGEST_SURE = 15_000
@@ -88,7 +88,10 @@ class Weighed(Once):
         """What it takes to evaluate them over what they read now, to compare what that gives, and
         to write their tables anew, with all statements.
         """
-        statements = OF_A_RECURSION if self.task.hypernode.recursive else OF_A_RULE
+        task = self.task
+        statements = OF_A_RECURSION if task.hypernode.recursive else OF_A_RULE
+        if any(row.parted for row in task.modules):
+            statements = OF_CLASSES
         return STATEMENT * statements + self.starting_over
 
     @property
