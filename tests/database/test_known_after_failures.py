@@ -30,7 +30,7 @@ def file(open_kb: OpenKb, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, StoreError], ids=["interrupted", "failed"])
-@pytest.mark.parametrize("place", ["database.dictionary.published", "change.apply.report"])
+@pytest.mark.parametrize("place", ["database.dictionary.published", "change.execution.report"])
 @pytest.mark.parametrize("predicate", ["p", "free"])
 @pytest.mark.parametrize("verb", ["insert", "swap"])
 def test_what_fails_after_the_commit_is_known_to_be_there(
@@ -125,7 +125,7 @@ def test_a_rollback_that_is_interrupted_is_done_again(
         with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
             struck = _Struck(store.connection.duckdb)
             patched.setattr(store.connection, "duckdb", struck)
-            patched.setattr("zodiac_sql.change.directly.save", _interrupt)
+            patched.setattr("zodiac_sql.change.operators.directly.save", _interrupt)
             patched.setattr("zodiac_sql.storage.publish.save", _interrupt)
             kb.insert("p", [("d", "e")])
         assert kb.table("p").fetchall() == [("a", "b"), ("b", "c")]

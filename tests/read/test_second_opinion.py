@@ -8,9 +8,9 @@ import pytest
 from sqlglot import exp
 
 from zodiac_sql import KnowledgeBase
-from zodiac_sql.evaluate import stepping
 from zodiac_sql.evaluate.operators import rules as evaluated_rules
 from zodiac_sql.language.syntax import Rule
+from zodiac_sql.sql import plan
 from zodiac_sql.sql.joins import Joins
 from zodiac_sql.sql.plan import Plan, delta_variants
 from zodiac_sql.sql.values import Values
@@ -47,7 +47,7 @@ def test_rules_of_which_a_delta_is_forgotten(
     def forgetful(rule: Rule, recursive: set[str]) -> tuple[Plan, ...]:
         return delta_variants(rule, recursive)[:-1]
 
-    monkeypatch.setattr(stepping, "delta_variants", forgetful)
+    monkeypatch.setattr(plan, "delta_variants", forgetful)
     rules = "p(X, Y) :- e(X, Y). p(X, Z) :- q(X, Y), p(Y, Z). q(X, Y) :- p(X, Y)."
     with open_kb() as kb:
         result = filled(kb, rules).verify()

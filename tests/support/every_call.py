@@ -57,6 +57,7 @@ CALLS: dict[str, Call] = {
     "position": lambda kb: kb.position("s"),
     "hypernodes": lambda kb: kb.hypernodes(),
     "graph": lambda kb: kb.graph(),
+    "explain": lambda kb: kb.explain(),
     "export": lambda kb: kb.export("nowhere"),
     "verify": lambda kb: kb.verify(),
     "keep_feed": lambda kb: kb.keep_feed(["path"]),

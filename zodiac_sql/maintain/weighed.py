@@ -30,8 +30,9 @@ from zodiac_sql.storage.sources import Sources
 PATIENCE = 0.3
 """An operator may take this share of what the next one takes before it gives up."""
 
-OF_A_RULE, OF_A_RECURSION, OF_CLASSES = 4, 8, 16
-"""How many statements it takes to evaluate a hypernode anew (counted)."""
+OF_A_RULE, OF_A_RECURSION = 8, 16
+"""How many statements it takes to evaluate a hypernode anew, and to write its tables anew. (Half of
+them evaluate. What costs as much is that copies for look-ups do not follow such a change.)"""
 
 LARGEST_SURE = 15_000
 """So many instances of a rule are looked at in any case."""
@@ -88,10 +89,7 @@ class Weighed(Once):
         """What it takes to evaluate them over what they read now, to compare what that gives, and
         to write their tables anew, with all statements.
         """
-        task = self.task
-        statements = OF_A_RECURSION if task.hypernode.recursive else OF_A_RULE
-        if any(row.parted for row in task.modules):
-            statements = OF_CLASSES
+        statements = OF_A_RECURSION if self.task.hypernode.recursive else OF_A_RULE
         return STATEMENT * statements + self.starting_over
 
     @property
