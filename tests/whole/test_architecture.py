@@ -68,7 +68,12 @@ QUESTIONS = [
     ("Where does a rule become a SELECT?", "select", "sql/select.py"),
     ("Where is the loop of semi-naive evaluation?", "semi_naive", "evaluate/semi_naive.py"),
     ("Where are facts overdeleted?", "overdelete", "maintain/steps/overdelete.py"),
-    ("Where is the order of a change's five phases?", "apply", "change/apply.py"),
+    ("In which ways can an update be carried out?", "registry", "change/registry.py"),
+    (
+        "In which order are hypernodes maintained, and the outcome published?",
+        "hypernodes",
+        "change/operators/hypernodes.py",
+    ),
     ("Which file migrates an old database?", "migrate", "database/migrate.py"),
     ("Where are N-Triples read?", "ntriples", "facts/load/ntriples.py"),
     ("Where are facts written to files?", "export", "facts/export.py"),

@@ -41,7 +41,7 @@ from zodiac_sql.storage.edits import Edit
 def looked_up(
     execution: Execution, kind: Kind, limits: LookupLimits | None = None
 ) -> Applied | Declined:
-    """Carry an update out by look-ups, or declines: then nothing has happened."""
+    """Carry an update out by look-ups, or decline: then nothing has happened."""
     found = _found(execution, kind, limits)
     if isinstance(found, Declined):
         return found
