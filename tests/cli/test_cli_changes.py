@@ -89,7 +89,12 @@ def test_deleting_what_is_not_there(farm: Path) -> None:
 
 def test_refused_changes(farm: Path) -> None:
     before = digest(farm)
-    assert "there is no file no.csv" in refused("insert", farm, "no.csv")
+    assert refused("insert", farm, "no.csv") == "there is no file no.csv. Nothing was changed.\n"
+    for command in ("insert", "delete"):
+        said = refused(command, farm, 'near("wt 1", wt2).')
+        assert "write a table, such as facts.csv" in said and "-p near." in said
+        assert """`zodiac add-rules DB -e 'near("wt 1", wt2).'`""" in said
+    assert "`zodiac add-rules DB -e RULES`" in refused("add-rules", farm, "p(X) :- hot(X).")
     assert "unsafe" in refused("add-rules", farm, "-e", "bad: p(X) :- hot(Y).")
     assert digest(farm) == before
     for arguments in (["drop-rules", "no.duckdb", "r1"], ["delete", "no.duckdb", "near.csv"]):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -192,10 +194,33 @@ def require_database(db: str, preview: bool = False) -> None:
         )
 
 
+_FACT = re.compile(r"([^\s(]+)\s*\(.*\)\s*\.?\s*", re.DOTALL)
+"""What a fact looks like, and its predicate."""
+
+
 def require_files(files: Iterable[Path]) -> None:
     missing = [str(file) for file in files if not is_there(file)]
     if missing:
-        raise Refused(f"there is no file {', '.join(missing)}. Nothing was changed.")
+        said = f"there is no file {', '.join(missing)}. Nothing was changed."
+        raise Refused(said + _right(missing[0]))
+
+
+def _right(given: str) -> str:
+    """What would be right if this is not the name of a file, but a rule or a fact."""
+    if ":-" in given:
+        return (
+            " Rules are read from files, such as more.rules; as text, only add-rules and "
+            "drop-rules take them: `zodiac add-rules DB -e RULES`."
+        )
+    fact = _FACT.fullmatch(given)
+    if fact is None:
+        return ""
+    shown = shlex.quote(f"{given.strip().rstrip('.')}.")
+    return (
+        " Facts are read from files: write a table, such as facts.csv, with a line of column names "
+        f"and a line for each fact, and say -p {shlex.quote(fact[1])}. As text, only add-rules "
+        f"takes them: `zodiac add-rules DB -e {shown}`, with --preview to see what it would do."
+    )
 
 
 def _refuse_memory() -> None:
