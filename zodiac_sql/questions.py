@@ -314,7 +314,7 @@ class Questions:
         from zodiac_sql.read.explain.of_change import explain_change
 
         if change is not None:
-            return explain_change(change)
+            return explain_change(change, self.prefixes)
         return explain(self._session.store, self._session.functions, progress)
 
     @property

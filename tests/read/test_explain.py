@@ -182,12 +182,43 @@ def test_it_prints_and_is_json(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch)
         fill(kb)
         found = kb.explain()
         assert "prolonged" in found._repr_html_()
-        assert "prolonged" in str(found) and "others considered" in repr(found)
+        assert "prolonged" in str(found) and repr(found) == str(found)
         assert f"{len(found.hypernodes)} hypernodes evaluated from scratch" in str(found)
         assert json.loads(json.dumps(found.to_dict()))["rules"] == found.rules.to_pylist()
         with kb.preview() as preview:
             preview.delete("arc", ARCS[:3])
-        assert "facts moved" in str(kb.explain(preview.change))
+        assert "moved / expected" in str(kb.explain(preview.change))
+
+
+LONG = "a_predicate_whose_name_is_longer_than_any_column_of_the_table_can_be"
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_it_fits_a_terminal(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    """No heading and no number is broken, and of names only those that fit no column."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    with open_kb() as kb:
+        fill(kb)
+        kb.add_rules(f"""
+            @prefix wind: <http://wind.example/with/quite/a/long/path#> .
+            l: {LONG}(X) :- link(X, _).
+            w: wind:Turbine(X) :- link(X, _).
+            s1: s(X) :- s(Y), link(Y, X). s2: s(X) :- u(X), link(X, X). u: u(X) :- s(X), v(X).
+            v: v(X) :- u(X). t: t(X) :- v(X). o: s(X) :- t(X), not lonely(X).
+        """)
+        shown = str(kb.explain())
+        with kb.preview() as preview:
+            preview.delete("arc", ARCS[:3])
+        changed = str(kb.explain(preview.change))
+    lines = shown.splitlines() + changed.splitlines()
+    assert max(map(len, lines)) <= columns
+    assert sum("┃ hypernode" in line and "┃ facts / expected" in line for line in lines) == 1
+    assert sum("┃ hypernode" in line and "┃ moved / expected" in line for line in lines) == 1
+    assert sum("┃ operator" in line and "ms / expected ┃ outcome" in line for line in lines) == 2
+    assert "wind:Turbine" in shown and "s, u, v and 1 more" in shown
+    folded = "".join(line.split("│")[1].strip() for line in shown.splitlines() if "│" in line)
+    assert LONG in folded
+    assert "rounds" in shown and "did it" in shown and "/ " in changed
 
 
 def test_limits_and_errors(open_kb: OpenKb, tmp_path: Path) -> None:

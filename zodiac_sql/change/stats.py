@@ -121,29 +121,29 @@ class HypernodeStats(Record):
     """The closures that algorithms of their own computed: "tc(path)", "stc(near)"."""
     trees: Sequence[str]
     """What was decided for each cyclic rule, and why: "r1: A B C [A C D] (as chosen)"."""
-    checked: int
+    checked: int = 0
     """Facts examined whether they still hold (paper 3: |C|)."""
-    overdeleted: int
+    overdeleted: int = 0
     """Facts deleted provisionally (DRed: |D|)."""
-    rederived: int
+    rederived: int = 0
     """Overdeleted facts that came back."""
-    forward: int
+    forward: int = 0
     """Heads of rules found from facts that were lost or gained (paper 3: "Sat", "Del Prop")."""
-    backward: int
+    backward: int = 0
     """Facts or heads looked at in search of another derivation (paper 3: "Bwd")."""
-    iterations: int
+    iterations: int = 0
     """Rounds of rule application. Not facts."""
-    deletions: int
+    deletions: int = 0
     """The part of `forward` found from lost facts that were not marked (paper 4)."""
-    insertions: int
+    insertions: int = 0
     """The part of `forward` found from gained facts (paper 4)."""
-    marked: int
+    marked: int = 0
     """Derived facts marked for the next update of a stream (paper 4)."""
-    inserted: int
+    inserted: int = 0
     """Facts that the hypernode's tables gained."""
-    deleted: int
+    deleted: int = 0
     """Facts that the hypernode's tables lost."""
-    seconds: float
+    seconds: float = 0.0
     """Time, in seconds."""
     considered: Sequence[OperatorStats] = field(default_factory=list)
     """All operators that could have maintained it, in the order in which they would run."""

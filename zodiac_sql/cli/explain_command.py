@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -72,7 +73,7 @@ def explain(
     if as_json:
         print_json(found.to_dict())
         return
-    for names, rows in found.shown():
+    for names, rows in found.shown(whole=not sys.stdout.isatty()):
         print_table(names, rows)
         typer.echo()
     typer.echo(found.caption())

@@ -162,7 +162,6 @@ def _stats(
         modules=[str(module) for module in row.modules],
         trees=[],
         **counted,
-        deletions=0, insertions=0, marked=0,
         inserted=sum(gained for gained, _ in counts), deleted=sum(lost for _, lost in counts),
     )  # fmt: skip
 

@@ -7,71 +7,18 @@ facts (maintain/weighed.py). So a factor tells how far an estimate was off.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from zodiac_sql.change.stats import OperatorStats
 from zodiac_sql.read.describe import table_of
+from zodiac_sql.read.explain.shown import Table, tables
+from zodiac_sql.read.explain.work import HypernodeWork, RuleTime
 from zodiac_sql.read.query import Answer, boxed
 
-HYPERNODES_SHOWN, RULES_SHOWN = 20, 10
-"""So many are printed, the slowest; all of them are in the tables."""
-
-
-@dataclass(frozen=True, slots=True)
-class RuleTime:
-    """How long a rule took, and how many facts it derives, if that was measured.
-
-    `Decisions.rules` tells what `measured` may be.
-    """
-
-    rule: str
-    ms: float | None = None
-    facts: int | None = None
-    measured: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class HypernodeWork:
-    """How one hypernode was evaluated or maintained."""
-
-    hypernode: str
-    derives: Sequence[str]
-    operator: str
-    why: str
-    ms: float
-    rounds: int
-    inserted: int
-    deleted: int
-    expected_inserted: float | None
-    expected_deleted: float | None
-    maintaining: Sequence[OperatorStats]
-    """The operators that could have maintained it; none if it was evaluated from scratch alone."""
-    evaluating: Sequence[OperatorStats]
-    """Those that could have evaluated it from scratch."""
-    rules: Sequence[RuleTime]
-
-    @property
-    def considered(self) -> Sequence[tuple[str, OperatorStats]]:
-        """All of them, each with what it does."""
-        maintains = (("maintain", one) for one in self.maintaining)
-        return [*maintains, *(("evaluate", one) for one in self.evaluating)]
-
-    @property
-    def ran(self) -> OperatorStats | None:
-        """The operator that did the work."""
-        return next((one for one in self.maintaining or self.evaluating if one.did_it), None)
-
-    @property
-    def expected_ms(self) -> float | None:
-        """What that one expected to take; None if nothing was weighed."""
-        return (_ms(self.ran.expected) or None) if self.ran else None
-
-    @property
-    def factor(self) -> float | None:
-        """How many times as much it took."""
-        return _factor(self.ran) if self.ran else None
+ROWS_SHOWN = 20
+"""So many rows of a table are printed, the slowest; all of them are in the tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +33,7 @@ class Decisions:
     is_change: bool
     """Whether a change is told; else all was evaluated from scratch."""
     _work: tuple[HypernodeWork, ...] = field(repr=False)
+    _prefixes: Mapping[str, str] = field(repr=False)
 
     @property
     def hypernodes(self) -> Answer:
@@ -104,20 +52,23 @@ class Decisions:
         deleted: int64              facts that its tables lost: from scratch, none
         expected_deleted: double    how many were expected; or null
         """
-        work = self._work
+        work, stats = self._work, [one.stats for one in self._work]
         return table_of(
-            hypernode=("string", [one.hypernode for one in work]),
+            hypernode=("string", [one.hypernode.name for one in work]),
             derives=("list<string>", [one.derives for one in work]),
-            operator=("string", [one.operator for one in work]),
-            why=("string", [one.why for one in work]),
-            expected_ms=("double", [one.expected_ms for one in work]),
+            operator=("string", [one.strategy for one in stats]),
+            why=("string", [one.why for one in stats]),
+            expected_ms=(
+                "double",
+                [_ms(one.expected_ms) for one in work],
+            ),
             took_ms=("double", [_ms(one.ms) for one in work]),
-            factor=("double", [one.factor for one in work]),
-            rounds=("int64", [one.rounds for one in work]),
-            inserted=("int64", [one.inserted for one in work]),
-            expected_inserted=("double", [one.expected_inserted for one in work]),
-            deleted=("int64", [one.deleted for one in work]),
-            expected_deleted=("double", [one.expected_deleted for one in work]),
+            factor=("double", [_factor(one.ran) for one in work]),
+            rounds=("int64", [one.iterations for one in stats]),
+            inserted=("int64", [one.inserted for one in stats]),
+            expected_inserted=("double", [one.expected_inserted for one in stats]),
+            deleted=("int64", [one.deleted for one in stats]),
+            expected_deleted=("double", [one.expected_deleted for one in stats]),
         )
 
     @property
@@ -134,7 +85,12 @@ class Decisions:
         factor: double              `took_ms` as a multiple of `expected_ms`; or null
         declined: string            why it has not done the work, if it ran and has not; or null
         """
-        listed = [(one.hypernode, *rest) for one in self._work for rest in one.considered]
+        listed = [
+            (one.hypernode.name, done, offered)
+            for one in self._work
+            for done, offers in one.considered
+            for offered in offers
+        ]
         return table_of(
             hypernode=("string", [name for name, _, _ in listed]),
             work=("string", [work for _, work, _ in listed]),
@@ -180,27 +136,20 @@ class Decisions:
             "rules": self.rules.to_pylist(),
         }
 
-    def shown(self) -> Iterator[tuple[Sequence[str], Sequence[Sequence[Any]]]]:
-        """The tables that people see: each with the names of its columns, and its rows."""
-        names = ("hypernode", "derives", "operator", "took ms", "expected ms", "factor", "rounds")
-        facts = (
-            "facts moved" if self.is_change else "facts",
-            "expected facts",
-            "others considered",
-        )
-        yield (*names, *facts), [self._row(one) for one in self._work]
-        rules = [
-            (one.rule, name, _ms(one.ms), one.facts, one.measured)
-            for name, one in self._slowest_rules()
-        ]
-        yield ("rule", "hypernode", "ms", "facts", "measured"), rules
+    def shown(self, whole: bool = False) -> Iterator[Table]:
+        """The tables that people see: each with the names of its columns, and its rows.
+
+        If IRIs are not to be `whole`, they have the prefixes of the program.
+        """
+        prefixes = {} if whole else self._prefixes
+        return tables(self._work, self._slowest_rules(), self.is_change, prefixes)
 
     def __str__(self) -> str:
-        tables = []
-        for (names, rows), most in zip(self.shown(), (HYPERNODES_SHOWN, RULES_SHOWN), strict=True):
-            more = f"\n{len(rows) - most:,} more" if len(rows) > most else ""
-            tables.append(boxed(names, rows[:most]) + more)
-        return "\n".join([*tables, self.caption()])
+        told = []
+        for names, rows in self.shown():
+            more = f"\n{len(rows) - ROWS_SHOWN:,} more" if len(rows) > ROWS_SHOWN else ""
+            told.append(boxed(names, rows[:ROWS_SHOWN]) + more)
+        return "\n".join([*told, self.caption()])
 
     __repr__ = __str__
 
@@ -215,34 +164,20 @@ class Decisions:
         hypernodes = "1 hypernode" if number == 1 else f"{number:,} hypernodes"
         return f"{hypernodes} {done}, {self.seconds:.3f} s"
 
-    def _row(self, one: HypernodeWork) -> Sequence[Any]:
-        others = [_offered(other) for _, other in one.considered if other is not one.ran]
-        moved, expected = f"{one.inserted:,}", _about(one.expected_inserted)
-        if self.is_change:
-            moved = f"+{one.inserted:,} -{one.deleted:,}"
-            expected = expected and f"+{expected} -{_about(one.expected_deleted)}"
-        return (
-            one.hypernode, ", ".join(one.derives), one.operator, _ms(one.ms), one.expected_ms,
-            one.factor, one.rounds, moved, expected, ", ".join(others),
-        )  # fmt: skip
-
     def _slowest_rules(self) -> list[tuple[str, RuleTime]]:
-        listed = [(one.hypernode, rule) for one in self._work for rule in one.rules]
+        listed = [(one.hypernode.name, rule) for one in self._work for rule in one.rules]
         return sorted(listed, key=lambda pair: -(-1.0 if pair[1].ms is None else pair[1].ms))
 
 
-def decisions(seconds: float, is_change: bool, work: Sequence[HypernodeWork]) -> Decisions:
+def decisions(
+    seconds: float,
+    is_change: bool,
+    work: Sequence[HypernodeWork],
+    prefixes: Mapping[str, str],
+) -> Decisions:
     """The hypernodes that had work, the slowest first."""
-    return Decisions(seconds, is_change, tuple(sorted(work, key=lambda one: -one.ms)))
-
-
-def _offered(one: OperatorStats) -> str:
-    """An operator, and what it would have taken, or that it gave up."""
-    if one.declined:
-        return f"{one.operator} gave up"
-    if one.took is not None:
-        return f"{one.operator} {_ms(one.took):g} ms"
-    return one.operator if one.expected is None else f"{one.operator} {_ms(one.expected):g}"
+    slowest_first = tuple(sorted(work, key=lambda one: -one.ms))
+    return Decisions(seconds, is_change, slowest_first, prefixes)
 
 
 def _ms(ms: float | None) -> float | None:
@@ -250,10 +185,6 @@ def _ms(ms: float | None) -> float | None:
     return None if ms is None else round(ms, 3)
 
 
-def _factor(one: OperatorStats) -> float | None:
+def _factor(one: OperatorStats | None) -> float | None:
     """To three digits: an estimate is not better than that."""
-    return None if one.factor is None else float(f"{one.factor:.3g}")
-
-
-def _about(facts: float | None) -> str:
-    return "" if facts is None else f"{facts:,.0f}"
+    return float(f"{one.factor:.3g}") if one and one.factor is not None else None

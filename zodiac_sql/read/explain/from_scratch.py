@@ -8,13 +8,13 @@ connection of its own.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from zodiac_sql.change.choose_rewrites import types_of
 from zodiac_sql.change.plan_sizes import plan_of
 from zodiac_sql.change.settings import Settings
-from zodiac_sql.change.stats import considered
+from zodiac_sql.change.stats import HypernodeStats, considered
 from zodiac_sql.change.workspace import Basis
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.statement_cache import StatementCache
@@ -24,15 +24,16 @@ from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
 from zodiac_sql.graph.restructuring import unchanged
 from zodiac_sql.language.binding import symbols_in
 from zodiac_sql.language.functions import Functions
-from zodiac_sql.names import is_constraint
 from zodiac_sql.program.build import Planned
 from zodiac_sql.program.rule_sets import SetLabels
 from zodiac_sql.program.state import State, hypergraph_of
-from zodiac_sql.read.explain.decisions import Decisions, HypernodeWork, RuleTime, decisions
+from zodiac_sql.read.explain.decisions import Decisions, decisions
 from zodiac_sql.read.explain.rule_times import times_of_bodies
+from zodiac_sql.read.explain.work import HypernodeWork
 from zodiac_sql.read.one_state import one_state
 from zodiac_sql.read.verify.expected import as_evaluated, evaluate_again, require_functions
 from zodiac_sql.read.verify.work import VerifiedFile
+from zodiac_sql.read.why.known import prefixes_of
 from zodiac_sql.rewrite.rewritten_hypernode import Inner
 from zodiac_sql.storage.sources import Sources, sources_of
 
@@ -58,7 +59,7 @@ def explain(store: Store, functions: Functions, progress: Progress | None = None
                 progress(hypernode.name, number, len(graph.hypernodes))
             inner = as_evaluated(state, hypernode, rows[hypernode.id])
             found.append(_explained(work, hypernode, inner, expected[hypernode.name]))
-    return decisions(time.perf_counter() - started, False, found)
+    return decisions(time.perf_counter() - started, False, found, prefixes_of(state))
 
 
 def _begun(store: Store, state: State, graph: Hypergraph, functions: Functions) -> VerifiedFile:
@@ -93,22 +94,21 @@ def _explained(
     """Evaluate a hypernode, and then, if it has several rules, each of them by itself."""
     started = time.perf_counter()
     fixpoint, decision = evaluate_again(work, inner)
-    ms = 1000 * (time.perf_counter() - started)
-    facts = _facts(fixpoint, hypernode)
-    return HypernodeWork(
-        hypernode=hypernode.name,
-        derives=[name for name in hypernode.derives if not is_constraint(name)],
-        operator=decision.name,
+    stats = HypernodeStats(
+        strategy=decision.name,
         why=decision.why,
-        ms=ms,
-        rounds=fixpoint.iterations,
-        inserted=facts,
-        deleted=0,
+        method=fixpoint.method,
+        modules=[str(row) for row in inner.rows],
+        trees=[tree.told for tree in inner.trees],
+        iterations=fixpoint.iterations,
+        inserted=_facts(fixpoint, hypernode),
+        seconds=time.perf_counter() - started,
+        evaluated=considered(decision),
         expected_inserted=expected,
-        expected_deleted=None,
-        maintaining=(),
-        evaluating=considered(decision),
-        rules=_rule_times(work, hypernode, inner, ms, facts),
+    )
+    several = len(hypernode.rules) > 1
+    return HypernodeWork(
+        hypernode, stats, times_of_bodies(work, hypernode, inner) if several else {}
     )
 
 
@@ -116,14 +116,3 @@ def _facts(fixpoint: Fixpoint, hypernode: Hypernode) -> int:
     """How many facts a hypernode derives, without those that only its modules and trees know."""
     parts = (fixpoint.parts.get(name) for name in dict.fromkeys(hypernode.derives))
     return sum(part.rows for part in parts if part)
-
-
-def _rule_times(
-    work: VerifiedFile, hypernode: Hypernode, inner: Inner, ms: float, facts: int
-) -> Sequence[RuleTime]:
-    """How long each rule took."""
-    names: Iterable[str] = [rule.name for rule in hypernode.rules]
-    if len(hypernode.rules) == 1:
-        return [RuleTime(name, ms, facts, "evaluation") for name in names]
-    bodies = times_of_bodies(work, hypernode, inner)
-    return [bodies.get(name) or RuleTime(name, measured="module") for name in names]

@@ -18,7 +18,7 @@ from zodiac_sql.evaluate.rule_errors import evaluating
 from zodiac_sql.evaluate.run_plans import Target, apply_plans
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.syntax import Rule
-from zodiac_sql.read.explain.decisions import RuleTime
+from zodiac_sql.read.explain.work import RuleTime
 from zodiac_sql.read.verify.expected import types_inside
 from zodiac_sql.read.verify.work import VerifiedFile
 from zodiac_sql.rewrite.rewritten_hypernode import Inner
