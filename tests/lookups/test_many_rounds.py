@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -48,6 +50,36 @@ def test_rounds_are_looked_up(kb: KnowledgeBase) -> None:
     assert strategy == "lookups" and statements < LONG // 2
     assert kb.insert("gate", [GATE]).inserted == {"gate": 1, "val": LONG // 2}
     assert kb.verify()
+
+
+def _earnings(kb: KnowledgeBase) -> worth.Worth:
+    """All that a session knows of what copies cost, and of what has been earned for them."""
+    prepared = kb._updates.last.prepared
+    assert prepared is not None
+    return deepcopy(prepared.copies.worth)
+
+
+def _previewed(kb: KnowledgeBase) -> list[str]:
+    """The ways that were tried for a preview of the same deletion."""
+    with kb.preview() as preview:
+        preview.delete("gate", [GATE])
+    assert preview.change.deleted == {"gate": 1, "val": LONG // 2}
+    return [one.operator for one in preview.change.stats.considered if one.took is not None]
+
+
+def test_a_preview_earns_nothing(kb: KnowledgeBase) -> None:
+    """It goes the way of the change. The copies that it makes stay, so what they cost is known."""
+    before = _earnings(kb)
+    assert _previewed(kb) == ["hypernodes", "look-ups, copied first"]
+    after = _earnings(kb)
+    assert after.earned == before.earned == 0 and after.prices.gained == 0
+    assert replace(after, prices=before.prices) == replace(before, _usual=0, _left=None)
+    _deleted(kb)
+    kb.insert("gate", [GATE])
+    earned = _earnings(kb)
+    assert earned.earned > 0
+    assert _previewed(kb) == ["look-ups"]
+    assert replace(_earnings(kb), _usual=0, _left=None) == replace(earned, _usual=0, _left=None)
 
 
 def test_tries_that_fail_leave_the_change_to_duckdb(

@@ -40,6 +40,8 @@ class Asked:
     limits: LookupLimits
     at_once: bool
     """Whether all copies are made now, however many there are."""
+    publishes: bool
+    """Whether it is carried out. A preview has saved nothing: the change may never come."""
 
 
 def look_up(
@@ -60,7 +62,8 @@ def look_up(
                     raise NotEarnedError(missing.predicates) from None
                 made += _make(copies, store, state, graph, missing)
             else:
-                copies.worth.succeeded(asked.kind, len(visited))
+                if asked.publishes:
+                    copies.worth.succeeded(asked.kind, len(visited))
                 return visited
     except NotLookedUpError as error:
         not_earned = error.predicates if isinstance(error, NotEarnedError) else ()

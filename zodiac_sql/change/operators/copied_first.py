@@ -8,11 +8,17 @@ then the change is begun anew, with look-ups.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from copy import deepcopy
+from dataclasses import replace
+
 from zodiac_sql.change.execution import Applied, Carries, Execution
 from zodiac_sql.change.kinds import kind_of
 from zodiac_sql.change.operators.hypernodes import expected
 from zodiac_sql.change.operators.look_ups import looked_up
 from zodiac_sql.cost.operator import Cost, Declined, Operator
+from zodiac_sql.lookups.copies import Copies
 from zodiac_sql.lookups.worth import copying, limits_of
 
 TIMES_AS_MANY = 100
@@ -46,10 +52,25 @@ def _cost(execution: Execution) -> Cost:
 def _run(execution: Execution, _: float) -> Applied | Declined:
     kind = kind_of(execution)
     assert kind is not None
-    seconds = sum(execution.told.seconds.values())
-    streamed = execution.request.streamed is not None
-    execution.prepared.copies.worth.earn(kind, 1, seconds, streamed)
-    return looked_up(execution, kind, limits_of(TIMES_AS_MANY * seconds))
+    copies, seconds = execution.prepared.copies, sum(execution.told.seconds.values())
+    with nullcontext() if execution.publishes else _on_credit(copies):
+        copies.worth.earn(kind, 1, seconds, execution.request.streamed is not None)
+        return looked_up(execution, kind, limits_of(TIMES_AS_MANY * seconds))
+
+
+@contextmanager
+def _on_credit(copies: Copies) -> Iterator[None]:
+    """Let a preview make the copies that the change would make. What it earns is not kept; what it
+    spends of what was there before, is.
+    """
+    before = copies.worth
+    copies.worth = credit = deepcopy(before)
+    try:
+        yield
+    finally:
+        copies.worth = before
+        before.earned = min(before.earned, credit.earned)
+        before.prices = replace(credit.prices, gained=before.prices.gained)
 
 
 COPIED_FIRST: Carries = Operator("look-ups, copied first", _matches, _cost, _run)

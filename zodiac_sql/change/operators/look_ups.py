@@ -80,7 +80,7 @@ def _found(
         return _failed(copies, kind, beside)
     facts = {name: some for name, some in given.items() if name not in beside}
     at_once = before.settings.strategy == "lookups"
-    asked = Asked(kind, facts, limits or copies.limits(kind), at_once)
+    asked = Asked(kind, facts, limits or copies.limits(kind), at_once, execution.publishes)
     writing = _Publication(execution, beside)
     with execution.told.timed("reason"):
         visited = look_up(copies, store, state, prepared.graph, asked, writing.write)
