@@ -26,13 +26,12 @@ from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.lookups.outcome import Moved, TableEdit
 from zodiac_sql.lookups.values import Fact, decoded
-from zodiac_sql.names import CHANGE_FACTS, RANK, whole
+from zodiac_sql.names import CHANGE_FACTS, EXPLICIT_SCHEMA, RANK, whole
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Part, Relation, columns_of
 from zodiac_sql.storage.edit_tables import key_of, require_rows
 from zodiac_sql.storage.edits import Edit
-from zodiac_sql.storage.journal import TableRows, may_note
-from zodiac_sql.storage.owners import EXPLICIT
+from zodiac_sql.storage.journal import Key, TableRows, may_note
 from zodiac_sql.storage.publish import publishing
 from zodiac_sql.storage.save_catalog import save
 from zodiac_sql.storage.sources import hand_on
@@ -47,62 +46,73 @@ def write_moved(
     What has moved `beside` the rules is a part of what has `moved`.
     """
     store, old, positions = execution.before.store, execution.before.state, execution.positions
-    edits = {(name, o): edit for name, facts in moved.items() for o, edit in facts.edits.items()}
+    edits = _edits(old, moved)
     if not (edits or dictionary.waits(store) or positions != old.positions):
         return Written(old.again(), {}, {}), {}
     writing = _Writing(store, execution.prepared.cache, old.schema)
     differences = {name: writing.difference(name, facts) for name, facts in moved.items()}
     differences = {n: d for n, d in differences.items() if d.inserted_count or d.deleted_count}
-    explicit = {n: writing.explicit(n, e) for (n, o), e in edits.items() if o == EXPLICIT}
+    explicit = {
+        known.name: writing.explicit(known.name, edit)
+        for (schema, _), (known, edit) in edits.items()
+        if schema == EXPLICIT_SCHEMA
+    }
     rows = dict(old.rows)
-    for (name, owner), edit in edits.items():
-        rows[key_of(old.schema[name], owner)] += len(edit.added) - len(edit.removed)
+    for key, (_, edit) in edits.items():
+        rows[key] += len(edit.added) - len(edit.removed)
     state = replace(old, positions=positions, rows=rows)
     if execution.publishes:
-        state = _publish(writing, old, state, moved, beside)
+        state = _publish(writing, old, state, edits, _fed(old, moved), beside)
+        hand_on(old, state, moved)
     return Written(state, differences, writing.facts), explicit
 
 
+_Edits = Mapping[Key, tuple[Predicate, TableEdit]]
+"""The edits of tables, each with the predicate of its table."""
+
+
+def _edits(state: State, moved: Mapping[str, Moved]) -> _Edits:
+    return {
+        key_of(state.schema[name], owner): (state.schema[name], edit)
+        for name, facts in moved.items()
+        for owner, edit in facts.edits.items()
+    }
+
+
 def _publish(
-    writing: _Writing,
-    old: State,
-    new: State,
-    moved: Mapping[str, Moved],
-    beside: Mapping[str, Moved],
+    writing: _Writing, old: State, new: State, edits: _Edits, fed: Fed, beside: Mapping[str, Moved]
 ) -> State:
     """Bring it to the file. Returns the state after it."""
     store = writing.store
-    edits = {(name, o): edit for name, facts in moved.items() for o, edit in facts.edits.items()}
     passes = new.positions != old.positions or any(
-        len(edit.added) != len(edit.removed) for (_, o), edit in edits.items() if o == EXPLICIT
+        schema == EXPLICIT_SCHEMA and new.rows[schema, name] != old.rows[schema, name]
+        for schema, name in edits
     )
-    state, fed = None, _fed(old, moved)
+    state = None
     if passes and may_note(store):
-        state = noted(store, old, new, _changes(old, edits), fed)
+        state = noted(store, old, new, _changes(edits), fed)
         if state is not None:
             note_waiting(store, old, beside)
     if state is None:
         found = prepare_feed(store, old.feed, fed) if fed else None
         with publishing(store, old, new, may_pass=passes) as (writes, counts):
             dictionary.publish(writes)
-            for (name, owner), edit in edits.items():
-                writing.write(writes, name, key_of(old.schema[name], owner), edit)
+            for key, (known, edit) in edits.items():
+                writing.write(writes, known, key, edit)
             feed = write_fed(writes, old, fed, writing.cache, None if counts else found)
             state = replace(new, feed=feed, generation=old.generation + counts)
             save(writes, old, state)
             writes.run()
     store.journal.asked = False
     dictionary.published(store)
-    hand_on(old, state, moved)
     return state
 
 
-def _changes(state: State, edits: Mapping[tuple[str, int], TableEdit]) -> Iterator[TableRows]:
+def _changes(edits: _Edits) -> Iterator[TableRows]:
     """The edits of tables, with values as the file has them."""
-    for (name, owner), edit in edits.items():
-        known = state.schema[name]
+    for key, (known, edit) in edits.items():
         gone, come = (decoded(known.columns, rows) for rows in (edit.removed, edit.added))
-        yield rows_of_table(key_of(known, owner), known, gone, come, edit.ranked)
+        yield rows_of_table(key, known, gone, come, edit.ranked)
 
 
 def _fed(state: State, moved: Mapping[str, Moved]) -> Fed:
@@ -125,9 +135,8 @@ class _Writing:
     facts: dict[str, Staged] = field(default_factory=dict)
     """By the names of the temporary tables that they get if they are asked for."""
 
-    def write(self, writes: Together, name: str, key: tuple[str, str], edit: TableEdit) -> None:
+    def write(self, writes: Together, known: Predicate, key: Key, edit: TableEdit) -> None:
         """Let rows go out of a table, and come in."""
-        known = self.schema[name]
         if edit.removed:
             check = partial(require_rows, self.store, key, len(edit.removed))
             writes.add(*self._statement(known, key, edit.removed, gone=True), check)
@@ -137,7 +146,7 @@ class _Writing:
             writes.add(*self._statement(known, key, edit.added, gone=False))
 
     def _statement(
-        self, known: Predicate, key: tuple[str, str], rows: Sequence[Fact], gone: bool
+        self, known: Predicate, key: Key, rows: Sequence[Fact], gone: bool
     ) -> tuple[str, dict[str, object] | None]:
         staged = self._staged(known, rows)
         text = self.cache.of(known.name).get(
@@ -177,7 +186,7 @@ class _Writing:
         return Edit(inserted, deleted, deleted, inserted)
 
 
-def _text(known: Predicate, key: tuple[str, str], staged: Staged, gone: bool) -> str:
+def _text(known: Predicate, key: Key, staged: Staged, gone: bool) -> str:
     schema, name = key
     table = exp.table_(name, db=schema, quoted=True)
     if gone:
