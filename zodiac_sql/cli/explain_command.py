@@ -47,10 +47,10 @@ def explain(
     """Tell how rules are evaluated, and what that takes.
 
     Evaluates everything once more, aside; the file stays as it is. For each hypernode it tells the
-    operator that ran, what that took in milliseconds and what it had expected to take, how many
-    facts it derived and how many were expected, and the operators that were not taken. Then each
-    rule: how long it took, or, of several that depend on each other, its body by itself over all
-    that holds in the end. With --add, --drop, --insert or --delete, it tells the same of that
+    operator that ran, what that took in milliseconds, and how many facts it derived; behind a slash
+    stands what was expected. Then, where there was a choice, all operators. Then each rule: how
+    long it took, or, of several that depend on each other, its body by itself over all that holds
+    in the end. With --add, --drop, --insert or --delete, it tells the same of that
     change, which is only previewed.
 
     \b

@@ -25,7 +25,8 @@ ROWS_SHOWN = 20
 class Decisions:
     """Which operators evaluated each hypernode from scratch, or maintained it in a change.
 
-    It prints as a table of hypernodes and one of rules, the slowest first.
+    It prints as a table of hypernodes, one of the operators where there was a choice, and one of
+    rules, the slowest first.
     """
 
     seconds: float
