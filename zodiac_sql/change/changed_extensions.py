@@ -90,26 +90,10 @@ def _delta(extensions: ChangedExtensions, predicate: str, without: int | None) -
         return _delta_of_pairs(extensions, predicate, without, new, old)
     if _names(new) != _names(old):
         return _compared(extensions.store, end, new, old)
-    edits = {o: e for o, e in extensions.touched.get(predicate, {}).items() if o != without}
-    entered = _really(
-        extensions,
-        f"{CHANGE_FACTS}entered_{end}",
-        edits=edits,
-        which="inserted",
-        predicate=predicate,
-        without=without,
-        relation=new,
+    return Delta(
+        _really(extensions, predicate, without, new, f"{CHANGE_FACTS}entered_{end}"),
+        _really(extensions, predicate, without, old, f"{CHANGE_FACTS}left_{end}", gained=False),
     )
-    left = _really(
-        extensions,
-        f"{CHANGE_FACTS}left_{end}",
-        edits=edits,
-        which="deleted",
-        predicate=predicate,
-        without=without,
-        relation=old,
-    )
-    return Delta(entered, left)
 
 
 def _delta_of_pairs(
@@ -156,20 +140,20 @@ def _compared(store: Store, end: str, new: Relation, old: Relation) -> Delta:
 
 def _really(
     extensions: ChangedExtensions,
-    name: str,
-    edits: Mapping[Owner, Edit],
-    which: str,
     predicate: str,
     without: int | None,
     relation: Relation,
+    name: str,
+    gained: bool = True,
 ) -> Relation:
     """The facts that tables gained and no table had before, or lost and no table has now."""
+    edits = {o: e for o, e in extensions.touched.get(predicate, {}).items() if o != without}
     covering = [edit for edit in edits.values() if edit.covers]
-    moved = {owner: getattr(edit, which) for owner, edit in edits.items()}
-    moved = {o: part for o, part in moved.items() if part and (edits[o].covers or not covering)}
+    each = ((o, edit.inserted if gained else edit.deleted) for o, edit in edits.items())
+    moved = {o: part for o, part in each if part and (edits[o].covers or not covering)}
     if not moved or covering:
         return Relation(relation.columns, tuple(moved.values()))
-    side = extensions.old if which == "inserted" else extensions.new
+    side = extensions.old if gained else extensions.new
     owners = {o: parts for o, parts in side.owners(predicate).items() if o != without}
     compared = [
         (Relation(relation.columns, facts), Relation(side.schema[predicate].columns, others))

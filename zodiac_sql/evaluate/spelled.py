@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from zodiac_sql.database import dictionary
-from zodiac_sql.database.statements import create_temp, drop, joining, temp_table
+from zodiac_sql.database.statements import create_temp, drop
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.language.syntax import Column, Type
@@ -21,6 +21,7 @@ from zodiac_sql.names import RANK
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation, relation_query
+from zodiac_sql.storage.extensions import decoded
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +83,6 @@ def symbols_of(columns: tuple[Column, ...]) -> list[str]:
 
 def _decoded(relation: Relation) -> exp.Select:
     """The rows of a relation with their ranks, symbols as text."""
-    query = exp.select().from_(relation_query(relation).subquery("x", copy=False), copy=False)
-    names = symbols_of(relation.stored)
-    for place, column in enumerate(relation.stored):
-        value: exp.Column = exp.column(column.name, table="x", quoted=True)
-        if column.name in names:
-            alias = f"t{place}"
-            same = exp.column("id", table=alias).eq(value)
-            query = query.join(joining(temp_table(dictionary.KNOWN).as_(alias), ""), on=same)
-            value = exp.column("text", table=alias)
-        query = query.select(value.as_(column.name, quoted=True), copy=False)
-    if relation.ranked:
-        query = query.select(exp.column(RANK, table="x", quoted=True), copy=False)
-    return query
+    query = decoded(relation, relation_query(relation), dictionary.KNOWN)
+    rank = exp.column(RANK, table="x", quoted=True)
+    return query.select(rank, copy=False) if relation.ranked else query

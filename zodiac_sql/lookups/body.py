@@ -225,15 +225,3 @@ class LookupBody:
         for item in others:
             query = query.join(exp.Join(this=item, kind="CROSS"), copy=False)
         return query.where(*self.where, copy=False) if self.where else query
-
-
-def without_locals(negation: Negation, bound: frozenset[str]) -> Atom:
-    """A negated atom whose existential variables have names that nothing else has."""
-    atom = negation.atom
-    terms = [
-        Variable(f"_:local:{term.name}")
-        if isinstance(term, Variable) and term.name not in bound
-        else term
-        for term in atom.terms
-    ]
-    return Atom(atom.predicate, tuple(terms))

@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from zodiac_sql.language.binding import Arranged, needed
 from zodiac_sql.language.syntax import Aggregate, Atom, Variable
-from zodiac_sql.lookups.body import LookupBody, Scope, Seen, without_locals
+from zodiac_sql.lookups.body import LookupBody, Scope, Seen
 from zodiac_sql.lookups.group_forms import Grouped
 from zodiac_sql.lookups.rule_forms import RuleForm
 from zodiac_sql.lookups.tables import (
@@ -34,6 +34,7 @@ from zodiac_sql.lookups.tables import (
     insertion,
 )
 from zodiac_sql.lookups.worth import NotLookedUpError
+from zodiac_sql.sql.plan import without_locals
 
 MOST_SOLUTIONS = 5_000
 """DuckDB aggregates larger groups as quickly."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from zodiac_sql.lookups.body import LookupBody, Scope, Seen, without_locals
+from zodiac_sql.lookups.body import LookupBody, Scope, Seen
 from zodiac_sql.lookups.checks import Check, check_of, derivation
 from zodiac_sql.lookups.deep import Deep, deep_of
 from zodiac_sql.lookups.groups import Groups, groups_of
@@ -32,6 +32,7 @@ from zodiac_sql.lookups.tables import (
     WON,
     insertion,
 )
+from zodiac_sql.sql.plan import without_locals
 
 
 @dataclass(frozen=True, slots=True)

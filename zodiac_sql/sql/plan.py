@@ -147,7 +147,7 @@ def _changed(
             drivers.append((Scan(atom, drives), others))
     for negation in body.negations:
         if negation.atom.predicate in negative:
-            drivers.append((Scan(_without_locals(negation, body.bound), refutes), body.atoms))
+            drivers.append((Scan(without_locals(negation, body.bound), refutes), body.atoms))
     for index, aggregate in enumerate(body.aggregates):
         if any(a.predicate in {*positive, *negative} for a in atoms_of(aggregate.body)):
             drivers.append((touched(rule, index), body.atoms))
@@ -219,10 +219,10 @@ def _guard(driver: Scan, aggregate: Aggregate) -> Scan | None:
     )
 
 
-def _without_locals(negation: Negation, bound: Collection[str]) -> Atom:
+def without_locals(negation: Negation, bound: Collection[str], stem: str = "local") -> Atom:
     """A negated atom to be scanned: its existential variables get names that nothing else has."""
     atom = negation.atom
-    return Atom(atom.predicate, _only(atom.terms, bound, "local"))
+    return Atom(atom.predicate, _only(atom.terms, bound, stem))
 
 
 def _only(terms: Sequence[Term], kept: Collection[str], stem: str) -> tuple[Term, ...]:

@@ -5,6 +5,7 @@ bf.py asks this for the facts that each round reaches.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -27,6 +28,7 @@ from zodiac_sql.maintain.papers.fact_sets import (
 )
 from zodiac_sql.maintain.steps.plans import all_onwards, checks, found_by
 from zodiac_sql.maintain.steps.working_table import WorkingTable
+from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version, candidate_check
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
@@ -67,24 +69,31 @@ def _renewed(search: Search) -> Facts:
     return found
 
 
+def _reading(search: Search, of: Callable[[WorkingTable, Version], Relation]) -> Context:
+    """What rules read: `of` the hypernode's own predicates, and of the others their inputs."""
+
+    def relation(name: str, version: Version) -> Relation:
+        own = search.owns.get(name)
+        return of(own, version) if own else search.task.inputs(name, version)
+
+    return search.task.context(relation)
+
+
 def _supports(search: Search, facts: Facts, depth: int) -> Facts:
     """Create `level_*`: unchecked facts of bodies that derive some facts (lines 15 to 18)."""
     task = search.task
 
-    def relation(name: str, version: Version) -> Relation:
-        own = search.owns.get(name)
-        if own is None:
-            return task.inputs(name, version)
+    def relation(own: WorkingTable, version: Version) -> Relation:
         if version is Version.CANDIDATE:
             return Relation(own.columns, parts_of(facts, own))
         stored = own.stored
-        gone = search.disproved.get(name)
+        gone = search.disproved.get(own.predicate)
         if stored is not None and gone is not None:
             left = stored.rows - gone.rows
             stored = replace(stored.without(gone.table), rows=max(left, 0))
         return Relation(own.columns, (*own.outside.parts, *((stored,) if stored else ())))
 
-    context = task.context(relation)
+    context = _reading(search, relation)
     found: Facts = {}
     for own in search.owns.values():
         plans = [p for r in task.hypernode.rules for p in _bodies(task, r, own.predicate)]
@@ -134,17 +143,14 @@ def _prove(search: Search, facts: Facts, new: Facts, step: int) -> Facts:
     """
     task = search.task
 
-    def relation(name: str, version: Version) -> Relation:
-        own = search.owns.get(name)
-        if own is None:
-            return task.inputs(name, version)
+    def relation(own: WorkingTable, version: Version) -> Relation:
         if version is Version.CANDIDATE:
             return Relation(own.columns, parts_of(facts, own))
         if version is Version.DELTA:
             return Relation(own.columns, parts_of(new, own))
         return Relation(own.columns, (*own.outside.parts, *parts_of(search.proved, own)))
 
-    context = task.context(relation)
+    context = _reading(search, relation)
     found: Facts = {}
     for own in search.owns.values():
         candidates = facts.get(own.predicate)

@@ -31,6 +31,7 @@ from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.beside_recursion import beside_recursion
 from zodiac_sql.maintain.steps.cascade_found import FoundRows, HeadPlans, R, layout_for, table_for
 from zodiac_sql.maintain.steps.cascade_texts import cascade_texts
+from zodiac_sql.maintain.steps.find_candidates import stored_among
 from zodiac_sql.maintain.steps.many_rounds import rules_make_texts
 from zodiac_sql.maintain.steps.ranks import numbered
 from zodiac_sql.maintain.steps.slices import positions_of
@@ -179,6 +180,7 @@ def _stored_heads(
 ) -> Iterator[exp.Query]:
     """The stored facts among the heads of some plans. Adds `tables` that the queries read."""
     own, others = one.own, []
+    assert own.base is not None
     for plan in one.plans:
         if (found := beside_recursion(plan, own, one.context, supported)) is None:
             others.append(plan)
@@ -187,21 +189,8 @@ def _stored_heads(
         tables[name] = found.stored
         yield found.step(name)
     if others:
-        yield _stored_among(own, replace(one, plans=others).heads(supported), supported)
-
-
-def _stored_among(own: WorkingTable, heads: exp.Query, supported: bool) -> exp.Select:
-    """The stored facts among some heads; if `supported`, only those that a body can support."""
-    assert own.base is not None
-    pairs = zip(columns_of(own.outside, "t"), columns_of(own.outside, "h"), strict=True)
-    same: list[exp.Expr] = [a.eq(b) for a, b in pairs]
-    if supported:
-        same.append(rank_of("t") >= rank_of("h"))
-    query = exp.select(*own.names("t")).from_(heads.subquery("h", copy=False), copy=False)
-    query = query.join(table(own.base).as_("t"), on=exp.and_(*same), copy=False)
-    if own.gone:
-        query = anti_join(query, columns_of(own.outside, "t"), temp_table(own.gone.table), "g")
-    return query
+        heads = replace(one, plans=others).heads(supported)
+        yield stored_among(own, own.base, heads, supported)
 
 
 def _unknown_heads(own: WorkingTable, heads: exp.Query) -> exp.Select:

@@ -12,6 +12,7 @@ from zodiac_sql.database.statements import parameter, union_all
 from zodiac_sql.evaluate.cache_keys import plan_key
 from zodiac_sql.evaluate.limited import MOST, Limited
 from zodiac_sql.evaluate.make_tables import make_table
+from zodiac_sql.evaluate.spelled import Spelling
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, context_of
@@ -46,8 +47,9 @@ class HeadPlans:
 
     def heads(self, ranked: bool) -> exp.Query:
         """What the plans find, with repetitions. A text that no symbol has becomes NULL."""
+        as_ids = not self.context.spelled
         compiled = [
-            compile_rule(plan, self.own.columns, self.context, ranked=ranked, as_ids=True)
+            compile_rule(plan, self.own.columns, self.context, ranked=ranked, as_ids=as_ids)
             for plan in self.plans
         ]
         return union_all([one.query for one in compiled])
@@ -58,13 +60,15 @@ class FoundRows:
     """The rows that a recursive statement finds: of one predicate as they are, of several tagged,
     and so if rounds are counted.
 
-    If they are `ranked`, the rank of a fact limits what it can support.
+    If they are `ranked`, the rank of a fact limits what it can support. With a `spelling`, symbols
+    are texts.
     """
 
     task: Task
     owns: WorkingTables
     layout: Layout | None
     ranked: bool = False
+    spelling: Spelling | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -81,6 +85,8 @@ class FoundRows:
     def applied(self, undeleted: bool) -> list[HeadPlans]:
         """The plans of all rules, by their heads."""
         inner = context_of(self.task, self.owns, undeleted)
+        if self.spelling:
+            inner = self.spelling.context(inner)
 
         def relation(name: str, version: Version) -> Relation:
             if name in self.owns and version is Version.DELTA:

@@ -10,21 +10,15 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from zodiac_sql.database.statements import anti_join, create_temp, drop, parameter, union_all
+from zodiac_sql.database.statements import anti_join, create_temp, drop
 from zodiac_sql.evaluate.limited import MOST, Limited, parameters_of
 from zodiac_sql.evaluate.spelled import Spelling, encoded
 from zodiac_sql.maintain.contract import Task
+from zodiac_sql.maintain.steps.cascade_found import FoundRows
 from zodiac_sql.maintain.steps.ranks import numbered
-from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, add, context_of
-from zodiac_sql.sql.counted_rounds import recursion_of
-from zodiac_sql.sql.emptiness import is_empty
-from zodiac_sql.sql.plan import Version, delta_plans
-from zodiac_sql.sql.recursion import COLLECTED, with_recursion
+from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, add
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query, source
-from zodiac_sql.sql.select import compile_rule
-from zodiac_sql.sql.tagged import Layout, layout_of, typed
-
-_R = "r"
+from zodiac_sql.sql.tagged import layout_of, typed
 
 
 def cascade_texts(
@@ -39,10 +33,16 @@ def cascade_texts(
     limited = Limited.begin(store)
     columns = {p: typed(own.outside.stored, spelled=True) for p, own in owns.items()}
     layout = layout_of(columns, counts_rounds=limited is not None)
+    found = FoundRows(task, owns, layout, spelling=spelling)
     begun = {name: part.rows for name, part in new.items() if part is not None}
     given = parameters_of(limited, begun, most)
-    limit = parameter(MOST) if MOST in given else None
-    query = _recursion(task, owns, new, spelling, layout, limit)
+    facts = {name: Relation(owns[name].columns, (part,)) for name, part in new.items() if part}
+    seeds = [layout.put(name, relation_query(spelling.of(rows))) for name, rows in facts.items()]
+    steps = [
+        layout.put(one.own.predicate, _unknown(one.own, one.heads(False), spelling))
+        for one in found.applied(undeleted=False)
+    ]
+    query = found.query(seeds, steps, limited=MOST in given)
     if all(own.ranked for own in owns.values()):
         query = numbered(owns, layout.columns, query)
     table = f"added_{task.hypernode.name}"
@@ -65,42 +65,6 @@ def cascade_texts(
     store.run(drop(table))
     spelling.drop()
     return added
-
-
-def _recursion(
-    task: Task,
-    owns: WorkingTables,
-    new: Mapping[str, Part | None],
-    spelling: Spelling,
-    layout: Layout,
-    limit: exp.Expr | None,
-) -> exp.Select:
-    """What is new, and what follows from it, as far as there is no limit."""
-    inner = spelling.context(context_of(task, owns))
-
-    def relation(name: str, version: Version) -> Relation:
-        if name not in owns or version is not Version.DELTA:
-            return inner.relation(name, version)
-        return Relation(owns[name].columns, (layout.part(name, _R, ""),))
-
-    context = replace(inner, relation=relation)
-    seeds = [
-        layout.put(name, relation_query(spelling.of(Relation(owns[name].columns, (part,)))))
-        for name, part in new.items()
-        if part is not None
-    ]
-    steps = []
-    for rule in task.hypernode.rules:
-        for plan in delta_plans(task.cache, rule, owns):
-            if not is_empty(plan, context):
-                own = owns[rule.head.predicate]
-                heads = compile_rule(plan, own.columns, context).query
-                steps.append(layout.put(own.predicate, _unknown(own, heads, spelling)))
-    if not steps:
-        rows = exp.select(exp.Star()).from_(union_all(seeds).subquery("s", copy=False))
-        return rows if limit is None else rows.limit(limit, copy=False)
-    recursion = recursion_of(_R, layout, seeds, steps)
-    return with_recursion(exp.select(exp.Star()).from_(COLLECTED), _R, recursion, limit)
 
 
 def _unknown(own: WorkingTable, heads: exp.Query, spelling: Spelling) -> exp.Select:

@@ -28,7 +28,7 @@ from zodiac_sql.maintain.steps.working_table import (
     WorkingTables,
     add,
     context_of,
-    without_outside,
+    hand_on,
 )
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan
@@ -77,7 +77,9 @@ def extend(
         if task.ends_after(work.iterations):
             return ManyRounds()
         for predicate, own in owns.items():
-            _add(task, own, found[predicate])
+            hand_on(task, own, more := found[predicate])
+            if more:
+                add(task, own, more)
         add_fed(task, owns)
         plans = all_onwards(task, owns)
 
@@ -142,11 +144,3 @@ def _new(
         grows=True,
     )
     return found_by(task, mine, context, target)
-
-
-def _add(task: Task, own: WorkingTable, new: Part | None) -> None:
-    """Add new facts; what the extension gains by them is the next delta."""
-    own.hands_on(None)
-    if new is not None:
-        own.hands_on(without_outside(task, own, new, f"delta_{own.stem}"))
-        add(task, own, new)

@@ -53,7 +53,7 @@ def find_candidates(
         return _each_once(own, union_all(queries), supported)
 
     def stored_heads(heads: exp.Query | None) -> exp.Query:
-        return _stored_among(own, stored, heads_once(heads), supported)
+        return stored_among(own, stored, heads_once(heads), supported)
 
     # Two names in turn where all candidates are taken out, and are the next delta.
     name = f"cand_{0 if supported else iteration % 2}_{own.stem}"
@@ -83,7 +83,7 @@ def _join_heads(task: Task, own: WorkingTable, stored: Part, supported: bool, na
 
     def query() -> exp.Query:
         heads = exp.select(exp.Star()).from_(temp_table(f"heads_{own.stem}"))
-        return _stored_among(own, stored, heads, supported)
+        return stored_among(own, stored, heads, supported)
 
     key = ("stored among heads", stored.table, bool(own.gone), supported, own.ranked)
     return make_table(task.store, task.cache, key, name, query)
@@ -99,7 +99,7 @@ def _each_once(own: WorkingTable, heads: exp.Query, supported: bool) -> exp.Sele
     return rows.select(least, copy=False).group_by(*(c.copy() for c in columns), copy=False)
 
 
-def _stored_among(own: WorkingTable, stored: Part, rows: exp.Query, supported: bool) -> exp.Select:
+def stored_among(own: WorkingTable, stored: Part, rows: exp.Query, supported: bool) -> exp.Select:
     """The stored facts among some heads; if `supported`, only those that a body can support."""
     there = columns_of(own.outside, "t")
     same: list[exp.Expr] = [

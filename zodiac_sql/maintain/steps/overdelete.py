@@ -27,10 +27,9 @@ from zodiac_sql.maintain.steps.partitions import lose_fed, lose_given
 from zodiac_sql.maintain.steps.plans import all_onwards
 from zodiac_sql.maintain.steps.slices import slice_tables
 from zodiac_sql.maintain.steps.working_table import (
-    WorkingTable,
     WorkingTables,
+    hand_on,
     take_out,
-    without_outside,
 )
 from zodiac_sql.sql.relations import Part
 
@@ -86,7 +85,9 @@ def overdelete(
         if task.ends_after(work.iterations):
             return ManyRounds()
         for own in owns.values():
-            _take_out(task, own, lost[own.predicate])
+            hand_on(task, own, gone := lost[own.predicate])
+            if gone:
+                take_out(task, own, gone)
         lose_fed(task, owns)
         plans = all_onwards(task, owns)
 
@@ -149,11 +150,3 @@ def _is_slow(task: Task, owns: WorkingTables, rounds: int) -> str:
     if rounds >= MOST_ROUNDS or (rounds == 1 and was_in_layers(task)):
         return f"each round would read {whole:,} facts"
     return ""
-
-
-def _take_out(task: Task, own: WorkingTable, lost: Part | None) -> None:
-    """Take out what was lost; what the extension loses by it is the next delta."""
-    own.hands_on(None)
-    if lost is not None:
-        own.hands_on(without_outside(task, own, lost, f"delta_{own.stem}"))
-        take_out(task, own, lost)

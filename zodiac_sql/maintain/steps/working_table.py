@@ -223,9 +223,14 @@ def put(task: Task, own: WorkingTable, part: Part, into: str, there: Part | None
     return part.rows + (there.rows if there else 0)
 
 
-def without_outside(task: Task, own: WorkingTable, part: Part, name: str) -> Part | None:
+def hand_on(task: Task, own: WorkingTable, moved: Part | None) -> None:
+    """Let the next delta be what the extension gains or loses, if some facts come or go."""
+    own.hands_on(_without_outside(task, own, moved) if moved else None)
+
+
+def _without_outside(task: Task, own: WorkingTable, part: Part) -> Part | None:
     """The facts of a temporary table that are not known from outside."""
-    outside = own.outside
+    outside, name = own.outside, f"delta_{own.stem}"
     if not outside.parts:
         return part
     key = ("inside", part.table, name, own.ranked, relation_key(outside))

@@ -23,7 +23,7 @@ from zodiac_sql.language.syntax import (
 from zodiac_sql.read.why.asked import Instance, Key, Known, one_nan, stored
 from zodiac_sql.read.why.own_ints import with_own_ints
 from zodiac_sql.sql.context import Context
-from zodiac_sql.sql.plan import Plan, Scan, Version, join_order
+from zodiac_sql.sql.plan import Plan, Scan, Version, join_order, without_locals
 from zodiac_sql.sql.relations import Relation
 from zodiac_sql.sql.select import Instances, compile_instances
 from zodiac_sql.storage.sources import Sources
@@ -60,18 +60,7 @@ def _drivers(
             others = (*aggregate.body[:place], *aggregate.body[place + 1 :])
             yield True, literal, others, alone
         elif isinstance(literal, Negation) and literal.atom.predicate in opposite.schema:
-            yield False, _scanned(literal.atom, bound), aggregate.body, opposite
-
-
-def _scanned(atom: Atom, bound: frozenset[str]) -> Atom:
-    """A negated atom to be scanned: its own variables get names that nothing else has."""
-    terms = (
-        Variable(f"_:moved:{term.name}")
-        if isinstance(term, Variable) and term.name not in bound
-        else term
-        for term in atom.terms
-    )
-    return Atom(atom.predicate, tuple(terms))
+            yield False, without_locals(literal, bound, "moved"), aggregate.body, opposite
 
 
 def _first(
