@@ -295,3 +295,17 @@ def test_all_symbols_of_a_small_file_are_remembered(open_kb: OpenKb, tmp_path: P
         symbols = "SELECT count(*), count(DISTINCT text) FROM zodiac.symbol"
         assert kb.sql(symbols).fetchall() == [(17, 17)]
         assert kb.verify()
+
+
+def test_a_fact_that_the_same_update_inserts_does_not_count_as_deleted(open_kb: OpenKb) -> None:
+    """One of two that are to be deleted was never there, and comes: only the other one leaves."""
+    with open_kb() as kb:
+        kb.insert("e", [(0, 4), (1, 2), (4, 1)])
+        with kb.update() as update:
+            update.delete("e", [(1, 2)])
+            update.delete("e", [(3, 4)])
+            update.insert("e", [(3, 4)])
+        assert update.change.deleted == {"e": 1} and update.change.inserted == {"e": 1}
+        assert sorted(kb.table("e").fetchall()) == [(0, 4), (3, 4), (4, 1)]
+        assert kb.predicates().to_pylist()[0]["explicit"] == 3
+        assert kb.verify()

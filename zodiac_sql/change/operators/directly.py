@@ -94,9 +94,11 @@ def _writes(known: Predicate, gone: list[Staged], coming: list[Staged]) -> Itera
     """What is to be deleted, and inserted, of one predicate. What is inserted is not deleted."""
     stays = {row for staged in coming for row in staged.given or ()}
     for staged in _together(gone):
-        given = staged.given and tuple(row for row in staged.given if row not in stays)
-        if given != ():
-            yield Write(known, replace(staged, given=given), gone=True)
+        if staged.given is not None:
+            left = tuple(row for row in staged.given if row not in stays)
+            staged = replace(staged, given=left, rows=len(left))
+        if staged.given != ():
+            yield Write(known, staged, gone=True)
     for staged in _together(coming):
         yield Write(known, staged, gone=False)
 
