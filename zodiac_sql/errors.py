@@ -19,6 +19,7 @@
         └── PublishedError      a change is in the file, but something failed after that
 
     MissingFunctionWarning      rules of an opened file use a function that is not registered
+    OtherMeaningWarning         rules of an old file mean something else now
     MissingLogWarning           a file was copied without its .wal, so it lacks the last changes
     OtherTableWarning           SQL reads what has the name of a predicate, but is something else
 
@@ -286,6 +287,13 @@ class PublishedError(StoreError):
 
 class MissingFunctionWarning(UserWarning):
     """The rules of a file use a Python function that is not registered on this connection."""
+
+
+class OtherMeaningWarning(UserWarning):
+    """Rules of a file that was just opened mean something else than for the version that wrote it.
+
+    Its facts are those that were derived then, until the next change.
+    """
 
 
 class MissingLogWarning(UserWarning):

@@ -26,8 +26,10 @@ from zodiac_sql.database.connection import Tracer
 from zodiac_sql.database.guard import exclusive
 from zodiac_sql.database.limits import require_known
 from zodiac_sql.database.settings import require_storage_version
-from zodiac_sql.errors import MissingFunctionWarning, MissingLogWarning
+from zodiac_sql.errors import MissingFunctionWarning, MissingLogWarning, OtherMeaningWarning
+from zodiac_sql.language.former_aggregates import what_is_otherwise
 from zodiac_sql.language.syntax import Type
+from zodiac_sql.program.former_rules import former_rules
 from zodiac_sql.python_functions import function_of
 from zodiac_sql.questions import Questions
 from zodiac_sql.session import Session
@@ -60,6 +62,9 @@ class KnowledgeBase(Questions):
             said = f"rules of {session.path} use functions that are not registered: {missing}."
             said += " Queries work; a change or an explanation that needs one is refused."
             warnings.warn(said, MissingFunctionWarning, stacklevel=3)
+        if former := former_rules(session.state):
+            said = f"{session.path}: {what_is_otherwise(former)}"
+            warnings.warn(said, OtherMeaningWarning, stacklevel=3)
         if session.store.log.missing:
             warnings.warn(session.store.log.missing, MissingLogWarning, stacklevel=3)
 

@@ -12,7 +12,7 @@ from zodiac_sql import ProgramError
 RULES = """
 some: some(X, N, T, P) :- AGGREGATE(r(X, V, K)) ON X WITH COUNT(V) AS N, SUM(V) AS T, MAX(V * K) AS P, N > 0.
 every: every(X, N, S) :- t(X), AGGREGATE(r(X, V, _)) ON X WITH COUNT(V) AS N ELSE 0, SUM(V) AS S ELSE -1.
-total: total(N) :- AGGREGATE(r(_, V, _)) WITH COUNT(V) AS N ELSE 0.
+total: total(N, C) :- AGGREGATE(r(_, V, _)) WITH COUNT(V) AS N ELSE 0, COUNT(DISTINCT V) AS C ELSE 0.
 idle: idle(X) :- every(X, 0, _), not r(X, _, _).
 """  # noqa: E501
 Rows = list[tuple[object, ...]]
@@ -20,14 +20,14 @@ Rows = list[tuple[object, ...]]
 
 def expected(readings: set[tuple[str, float, int]], there: set[str]) -> dict[str, Rows]:
     groups = {x: [(v, k) for y, v, k in readings if y == x] for x in {y for y, *_ in readings}}
-    values = {x: {v for v, _ in pairs} for x, pairs in groups.items()}
+    values = {x: [v for v, _ in pairs] for x, pairs in groups.items()}
     return {
         "some": sorted(
             (x, len(pairs), sum(v for v, _ in pairs), max(v * k for v, k in pairs))
             for x, pairs in groups.items()
         ),
-        "every": sorted((x, len(values.get(x, ())), sum(values.get(x, {-1.0}))) for x in there),
-        "total": [(len({v for _, v, _ in readings}),)],
+        "every": sorted((x, len(values.get(x, ())), sum(values.get(x, [-1.0]))) for x in there),
+        "total": [(len(readings), len({v for _, v, _ in readings}))],
         "idle": sorted((x,) for x in there if x not in groups),
     }
 

@@ -36,6 +36,10 @@ REFUSED = {
     "an aggregate's head": (
         "p(X) :- ends(X). q: p(N) :- AGGREGATE(path(X, Y)) WITH COUNT(Y) AS N.", "p is derived by"
     ),
+    "distinct without a space": (
+        "n(N) :- AGGREGATE(ends(X)) WITH COUNT(DISTINCT(X)) AS N.",
+        "Write a space after DISTINCT",
+    ),
     "no function": ("p(Y) :- ends(X), BIND(nonsense(X) AS Y).", "there is no function nonsense"),
 }  # fmt: skip
 

@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 import pytest
 from support.command_line import TEMPERATURE, answered, called, digest, refused, zodiac
+from support.old_files import FOLDER, unpacked
 
 from zodiac_sql.cli.read_commands import is_sql
 
@@ -284,3 +285,16 @@ def test_a_missing_function_is_a_warning_on_one_line(here: Path) -> None:
     assert "rule t needs the function twice, which is not registered" in refused(
         "verify", "f.duckdb"
     )
+
+
+def test_rules_that_mean_something_else_are_a_warning_on_one_line(here: Path) -> None:
+    (packed,) = FOLDER.glob("aggregates_*.xz")
+    file = unpacked(packed, here)
+    result = called("drop-rules", str(file), "highest")
+    assert result.exit_code == 0, result.stderr
+    warning, note = result.stderr.splitlines()
+    assert warning.startswith("warning: ")
+    assert "mean something else now: usual, readings, summary. Every column" in warning
+    assert note.startswith("note: evaluated anew")
+    assert "readings          1        1\n" in result.stdout
+    assert not called("query", str(file), "warm(X)").stderr

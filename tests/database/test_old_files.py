@@ -13,13 +13,14 @@ from typing import Any
 import duckdb
 import pytest
 from support.contents import extensions
-from support.old_files import FOLDER, STREAMED, fill, unpacked
+from support.old_files import FOLDER, LOG, STREAMED, fill, unpacked
 
-from zodiac_sql import KnowledgeBase, connect
+from zodiac_sql import KnowledgeBase, OtherMeaningWarning, QueryError, connect
 
 OpenKb = Callable[..., KnowledgeBase]
 
-FILES = sorted(FOLDER.glob("*.xz"))
+FILES = sorted(FOLDER.glob("[0-9]*.xz"))
+(AGGREGATES,) = FOLDER.glob("aggregates_*.xz")
 FIRST_WITH_STREAMS = "08"
 
 KILLED = """
@@ -139,3 +140,84 @@ def test_a_kill_while_a_file_is_brought_up_to_date(
     with open_kb(file) as kb:
         assert kb.verify()
         assert kb.insert("edge", [("d", "a")]).inserted["edge"] == 1
+
+
+# --- rules that mean something else since ---------------------------------------------------------
+
+FORMERLY = {
+    "usual": [("wt1", 25.0), ("wt2", 7.0)],
+    "readings": [(3,)],
+    "named": [("wt1", 3), ("wt2", 1)],
+    "highest": [("wt1", 40), ("wt2", 7)],
+    "summary": [("wt1", 2, 50), ("wt2", 0, 0), ("wt3", 0, 0)],
+    "warm": [("wt1",)],
+}
+"""What rules derived when `_`, and columns without names, told no solutions apart."""
+
+NOW = FORMERLY | {
+    "usual": [("wt1", 20.0), ("wt2", 7.0)],
+    "readings": [(4,)],
+    "summary": [("wt1", 3, 60), ("wt2", 0, 0), ("wt3", 0, 0)],
+    "warm": [],
+}
+
+OTHERWISE = r"mean something else now: usual, readings, summary\. "
+ANEW = "evaluated anew, because the aggregates mean something else now: usual, readings, summary"
+
+
+def told(file: Path, **settings: Any) -> KnowledgeBase:
+    """The file, opened with a warning of its rules."""
+    with pytest.warns(OtherMeaningWarning, match=OTHERWISE):
+        return connect(file, **settings)
+
+
+def derived(kb: KnowledgeBase) -> dict[str, list[tuple[Any, ...]]]:
+    return {name: sorted(kb.table(name).fetchall()) for name in FORMERLY}
+
+
+def test_rules_whose_aggregates_mean_something_else(tmp_path: Path) -> None:
+    """They are told whenever the file is opened, until a change has evaluated them anew."""
+    file = unpacked(AGGREGATES, tmp_path)
+    for _ in range(2):
+        with told(file) as kb:
+            assert derived(kb) == FORMERLY
+            assert kb.verify().missing == {"readings": 1, "summary": 1, "usual": 1}
+            with pytest.raises(QueryError, match=OTHERWISE):
+                kb.why("warm(wt1)")
+            assert kb.why("named(wt1, N)").goals[0].values == ("wt1", 3)
+            with kb.preview() as preview:
+                preview.insert("turbine", [("wt1",)])
+            assert derived(kb) == FORMERLY
+    kb = told(file)
+    change = kb.insert("turbine", [("wt1",)])  # it is there already
+    for one in (preview.change, change):
+        assert one.inserted == {"readings": 1, "summary": 1, "usual": 1}
+        assert one.deleted == {"readings": 1, "summary": 1, "usual": 1, "warm": 1}
+        assert one.notes == (ANEW,)
+    assert derived(kb) == NOW and kb.verify()
+    assert kb.why("usual(wt1, M)").goals[0].values == ("wt1", 20.0)
+    assert kb.insert("reading", [("wt2", 7, 2)]).notes == ()
+    kb.close()
+    with connect(file) as kb:  # no warning is an error any more
+        assert kb.table("usual").fetchall() and kb.verify()
+
+
+def test_one_of_them_goes_and_comes_back(tmp_path: Path) -> None:
+    file = unpacked(AGGREGATES, tmp_path)
+    with told(file) as kb:
+        change = kb.drop_rules("usual")
+        assert change.notes == (ANEW.replace(" usual,", ""),)
+        assert kb.table("readings").fetchall() == NOW["readings"]
+        kb.add_rules(LOG)
+        assert derived(kb) == NOW and kb.verify()
+
+
+@pytest.mark.parametrize("way", ["auto", "lookups", "recompute", "support", "dred", "bf"])
+def test_they_are_evaluated_anew_by_every_strategy(tmp_path: Path, way: str) -> None:
+    file = unpacked(AGGREGATES, tmp_path)
+    with told(file, strategy=way) as kb:
+        kb.delete("reading", [("wt2", 7, 1)])
+        with_one = [("wt1", 20.0)]
+        assert kb.table("usual").fetchall() == with_one and kb.verify()
+        kb.insert("reading", [("wt2", 7, 1)])
+        assert derived(kb) == NOW and kb.verify()

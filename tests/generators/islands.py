@@ -73,6 +73,7 @@ def rewritten(rng: Random, head: Atom, body: Sequence[Literal]) -> Rule:
             found.function,
             term(found.argument),  # type: ignore[arg-type]
             term(found.result),  # type: ignore[arg-type]
+            distinct=found.distinct,
         )
 
     renamed = Atom(head.predicate, tuple(map(term, head.terms)))

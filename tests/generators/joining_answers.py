@@ -67,7 +67,7 @@ def _groups(grouping: Grouping, known: Facts) -> dict[Row, Row_]:
     """The results of each group that has solutions."""
     solutions = {
         tuple(sorted(found.items()))
-        for found in _solutions(grouping.positive, known, {})
+        for found in _solutions(_with_every_column(grouping.positive), known, {})
         if _compute(grouping.computed, found)
         and _holds(grouping.negative, grouping.tests, known, found)
     }
@@ -80,10 +80,22 @@ def _groups(grouping: Grouping, known: Facts) -> dict[Row, Row_]:
     }
 
 
+def _with_every_column(atoms: Sequence[Atom]) -> list[Atom]:
+    """The same with a name for each ANY: all columns tell solutions apart."""
+    return [
+        Atom(atom.predicate, tuple(
+            Var(f"A{number}.{place}") if term == ANY else term
+            for place, term in enumerate(atom.terms)
+        ))
+        for number, atom in enumerate(atoms)
+    ]  # fmt: skip
+
+
 def _aggregated(one: Wanted, solutions: list[Row_]) -> Any:
     """The value of a group, of those solutions for which there is one."""
     values = [_value(one.argument, found) for found in solutions]
-    values = sorted(value for value in values if value is not None)
+    values = [value for value in values if value is not None]
+    values = sorted(set(values) if one.distinct else values)
     return FUNCTIONS[one.function](values) if values else one.otherwise
 
 

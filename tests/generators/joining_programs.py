@@ -73,16 +73,21 @@ Computed = tuple[tuple[Var, Expr], ...]
 
 @dataclass(frozen=True)
 class Wanted:
-    """An aggregate. `otherwise` is its value for a group without solutions, if it has one there."""
+    """An aggregate. `otherwise` is its value for a group without solutions, if it has one there.
+
+    If it is `distinct`, each value counts once in a group.
+    """
 
     function: str
     argument: Term
     result: Var
     otherwise: Any = None
+    distinct: bool = False
 
     def __str__(self) -> str:
         other = "" if self.otherwise is None else f" ELSE {_term_text(self.otherwise)}"
-        return f"{self.function}({_term_text(self.argument)}) AS {self.result.name}{other}"
+        argument = "DISTINCT " * self.distinct + _term_text(self.argument)
+        return f"{self.function}({argument}) AS {self.result.name}{other}"
 
 
 @dataclass(frozen=True)

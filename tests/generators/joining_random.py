@@ -180,7 +180,7 @@ def _grouped_rule(
     terms = [one.argument for one in wanted] + [side for test in tests for side in test[::2]]
     terms += [value for _, value in computed]
     used = {*group, *(var.name for term in terms for var in _variables(term))}
-    if rng.random() < 0.7:  # what nothing else asks for tells no solutions apart
+    if rng.random() < 0.7:  # what nothing else asks for needs no name
         inside = [_without(atom, {*once} - used) for atom in inside]
         inner = {n: type_ for n, type_ in inner.items() if n in used or n not in once}
     negated = [
@@ -233,7 +233,8 @@ def _wanted(
             tests += [(argument, ">=", -1), (argument, "<=", 2)]
         result = {"COUNT": "int", "AVG": "float", "MED": "float"}.get(function, type_)
         results[f"N{number}"] = result
-        wanted.append(Wanted(function, argument, Var(f"N{number}")))
+        result_ = Var(f"N{number}")
+        wanted.append(Wanted(function, argument, result_, distinct=rng.random() < 0.25))
     return wanted, tests, results
 
 

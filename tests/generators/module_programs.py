@@ -150,7 +150,8 @@ def _rules(pool: _Pool, island: Island, alone: bool) -> None:
         counted: list[Literal] = [atom(relation, X, Y)]
         if chance(rng, 30):
             counted.append(Not(atom(island.base(), X, Y)))
-        literal = Aggregate(tuple(counted), (X,), rng.choice(functions), Y, N)
+        function, distinct = rng.choice(functions), chance(rng, 25)
+        literal = Aggregate(tuple(counted), (X,), function, Y, N, distinct=distinct)
         pool.add((atom(island.count("n"), X, N), (literal,)))
     island.above = [island.predicate(name, 2, 1) for name in ("d", "j")[: rng.choice((1, 2))]]
     for head in island.above:

@@ -12,9 +12,11 @@ what hypothesis draws. Three properties hold by construction:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
+from itertools import count
 from random import Random
 from typing import Any, TypeVar
 
@@ -93,9 +95,10 @@ class Bind:
 
 @dataclass(frozen=True)
 class Aggregate:
-    """Over the distinct solutions of the named variables that the body binds.
+    """Over the solutions of the body, which every column of its atoms tells apart.
 
-    Groups without solutions have the value `otherwise`, if there is one.
+    If it is `distinct`, each value of the argument counts once in a group. Groups without solutions
+    have the value `otherwise`, if there is one.
     """
 
     body: tuple[Literal, ...]
@@ -104,6 +107,7 @@ class Aggregate:
     argument: Var
     result: Var
     otherwise: int | None = None
+    distinct: bool = False
 
 
 Literal = Atom | Not | Compare | Bind | Aggregate
@@ -165,6 +169,49 @@ def atoms_of(body: Iterable[Literal]) -> Iterator[Atom]:
             yield literal.atom
         elif isinstance(literal, Aggregate):
             yield from atoms_of(literal.body)
+
+
+def every_column_named(body: Sequence[Literal]) -> tuple[Literal, ...]:
+    """A body with a variable of its own for each `_` in an atom. Under `not`, it is no column."""
+    numbers = count(1)
+
+    def named(literal: Literal) -> Literal:
+        if not isinstance(literal, Atom):
+            return literal
+        terms = (
+            Var(f"Any{next(numbers)}") if isinstance(term, Var) and term.anonymous else term
+            for term in literal.terms
+        )
+        return Atom(literal.predicate, tuple(terms))
+
+    return tuple(map(named, body))
+
+
+def with_anonymous(body: Sequence[Literal], kept: Collection[Var]) -> tuple[Literal, ...]:
+    """A body with `_` for the variables of its atoms that stand in one place alone."""
+    places = Counter(variables_in(tuple(body)))
+
+    def without(literal: Literal) -> Literal:
+        if not isinstance(literal, Atom):
+            return literal
+        terms = (
+            Var("_") if isinstance(t, Var) and places[t] == 1 and t not in kept else t
+            for t in literal.terms
+        )
+        return Atom(literal.predicate, tuple(terms))
+
+    return tuple(map(without, body))
+
+
+def variables_in(thing: object) -> Iterator[Var]:
+    """Each variable of a part of a program, as often as it stands there."""
+    if isinstance(thing, Var):
+        yield thing
+    elif isinstance(thing, tuple):
+        for one in thing:
+            yield from variables_in(one)
+    elif is_dataclass(thing):
+        yield from variables_in(tuple(getattr(thing, one.name) for one in fields(thing)))
 
 
 def predicates_of(rules: Iterable[Rule], facts: Facts) -> dict[str, int]:
@@ -312,11 +359,12 @@ def _aggregate(literal: Aggregate, style: Style, mark: str) -> str:
     group = ", ".join(_expression(variable, style, mark) for variable in literal.group)
     function = style.pick([literal.function, literal.function.lower()])
     argument = _expression(literal.argument, style, mark)
+    distinct = style.pick(["DISTINCT ", "distinct "]) if literal.distinct else ""
     result = _expression(literal.result, style, mark)
     return (
         f"{keyword}({_body(literal.body, style, mark)})"
         + (f" {on} {group}" if group else "")
-        + f" {using} {function}({argument}) {naming} {result}"
+        + f" {using} {function}({distinct}{argument}) {naming} {result}"
     )
 
 

@@ -24,6 +24,7 @@ from generators.programs import (
     Term,
     Value,
     Var,
+    with_anonymous,
 )
 
 VARIABLES = ("X", "Y", "Z", "U", "V")  # at most five in a rule, so that cross products stay small
@@ -184,7 +185,11 @@ def aggregate_rule(
     others = [v for v in inner.bound if own or v != argument]
     group = shuffled(rng, others)[: rng.choice((1, 1, 2, 0))]
     result = Var("N")
-    literal = Aggregate(inner.shuffled(), group, function, argument, result)
+    body = inner.shuffled()
+    if chance(rng, 40):
+        body = with_anonymous(body, [argument, *group])
+    distinct = chance(rng, 25)
+    literal = Aggregate(body, group, function, argument, result, distinct=distinct)
     bound = {v: inner.bound[v] for v in group} | {result: Kind.BIG}
     outer = _RuleBuilder(rng, bound, [literal], inner.locals)
     if chance(rng, 20):

@@ -151,7 +151,8 @@ def literal_text(literal: Literal) -> str:
 
 def _value_text(literal: Aggregate) -> str:
     other = "" if literal.otherwise is None else f" ELSE {literal.otherwise}"
-    return f"{literal.function}({literal.argument.name}) AS {literal.result.name}{other}"
+    distinct = "DISTINCT " * literal.distinct
+    return f"{literal.function}({distinct}{literal.argument.name}) AS {literal.result.name}{other}"
 
 
 def _expression(expression: Expression) -> str:

@@ -6,7 +6,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from generators.programs import Aggregate, Atom, Bind, Compare, Literal, Not, Rule, Var
+from generators.programs import (
+    Aggregate,
+    Atom,
+    Bind,
+    Compare,
+    Literal,
+    Not,
+    Rule,
+    Var,
+    with_anonymous,
+)
 from generators.random_rules import chance, shuffled
 from generators.typed_expressions import Scope, more_expressions
 from generators.typed_language import POOLS, Kind, Predicate
@@ -264,13 +274,20 @@ class Rules:
         own = chance(self.rng, 15)  # the argument may be one of the group
         group = [v for v in self.group(head, scope) if own or v != argument]
         domain = self.domain(group, lower, scope) if chance(self.rng, 40) else None
-        literal = Aggregate(tuple(body), tuple(group), function, argument, Var("R"))
+        literal = Aggregate(
+            tuple(body), tuple(group), function, argument, Var("R"), distinct=chance(self.rng, 25)
+        )
         found = [(literal, result)]
         if chance(self.rng, 40):
             argument = self.rng.choice(list(scope.bound))
             function, other = self.rng.choice(_aggregates(scope.bound[argument], Kind.FLOAT))
-            second = replace(literal, function=function, argument=argument, result=Var("S"))
+            second = replace(literal, function=function, argument=argument, result=Var("S"),
+                             distinct=chance(self.rng, 25))  # fmt: skip
             found.append((second, other))
+        if chance(self.rng, 40):
+            kept = [*group, *(one.argument for one, _ in found)]
+            unnamed = with_anonymous(body, kept)
+            found = [(replace(one, body=unnamed), kind) for one, kind in found]
         values = [
             replace(one, otherwise=self.rng.choice((0, -1)))
             if kind.numeric and domain is not None and chance(self.rng, 80)

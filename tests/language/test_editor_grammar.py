@@ -23,7 +23,7 @@ SCOPES = {
     "_AGGREGATE": "keyword.control", "_BIND": "keyword.control", "_NOT": "keyword.control",
     "_AND": "keyword.control", "_AS": "keyword.control", "_ON": "keyword.control",
     "_WITH": "keyword.control", "_COMP": "keyword.control", "SIGN": "keyword.operator",
-    "STAR": "keyword.operator",
+    "DISTINCT": "keyword.control", "STAR": "keyword.operator",
 }  # fmt: skip
 """What each token of the language is to be, as far as it is one thing."""
 

@@ -92,9 +92,10 @@ DIFFERENT = {
         "p(X, N) :- AGGREGATE(e(X, Y)) ON X WITH COUNT(Y) AS N, f(X).",
         "p(X, N) :- AGGREGATE(e(X, Y), f(X)) ON X WITH COUNT(Y) AS N.",
     ),
-    "what an aggregate counts": (  # over the distinct solutions of the named variables
-        "p(X, S) :- AGGREGATE(e(X, Y), f(Y, _)) ON X WITH SUM(Y) AS S.",
-        "p(X, S) :- AGGREGATE(e(X, Y), f(Y, Z)) ON X WITH SUM(Y) AS S.",
+    "each value once": (SUM, SUM.replace("SUM(Y)", "SUM(DISTINCT Y)")),
+    "columns of an aggregate that are the same": (
+        "p(X, S) :- AGGREGATE(e(X, Y), f(Y, _, _)) ON X WITH SUM(Y) AS S.",
+        "p(X, S) :- AGGREGATE(e(X, Y), f(Y, Z, Z)) ON X WITH SUM(Y) AS S.",
     ),
 }
 

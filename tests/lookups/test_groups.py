@@ -91,7 +91,8 @@ def test_the_groups_that_a_fact_touches_are_aggregated_anew() -> None:
     )
 
 
-def test_a_group_without_solutions_and_what_tells_none_apart() -> None:
+def test_a_group_without_solutions_and_columns_without_names() -> None:
+    """Each fact is in a copy once, so nothing has to be done for what `_` tells apart."""
     found = compiled(
         "usual(X, S) :- turbine(X),"
         " AGGREGATE(near(X, _), temperature(X, T)) ON X WITH SUM(T) AS S ELSE 0.0."
@@ -101,9 +102,14 @@ def test_a_group_without_solutions_and_what_tells_none_apart() -> None:
     ]
     assert (
         "SELECT g.c0 AS v0, CASE WHEN COUNT(s.x1) = 0 THEN 0.0 ELSE FLOAT_SUM(s.x1) END AS v1"
-        " FROM groups_2 AS g LEFT JOIN (SELECT DISTINCT d.c0 AS x0, a2.c1 AS x1" in found.won
+        " FROM groups_2 AS g LEFT JOIN (SELECT d.c0 AS x0, a2.c1 AS x1" in found.won
     )
     assert found.won.endswith("AS d CROSS JOIN fact_3 AS a1 WHERE a1.c0 = d.v0 AND a1.owners <> 0")
+
+
+def test_each_value_once() -> None:
+    found = compiled("usual(X, S) :- AGGREGATE(temperature(X, T)) ON X WITH SUM(DISTINCT T) AS S.")
+    assert "SELECT s.x0 AS v0, FLOAT_SUM(DISTINCT s.x1) AS v1 FROM (SELECT d.c0" in found.won
 
 
 def test_a_group_without_solutions_is_found_by_what_stands_beside_the_aggregates(

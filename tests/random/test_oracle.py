@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from generators.programs import Aggregate, Arithmetic, Atom, Bind, Compare, Not, Row, Rule, Var
 from support.oracle import OracleError, extensions
@@ -78,13 +80,17 @@ def test_aggregates_range_over_distinct_solutions(function: str, values: set[Row
     assert extensions(rules, facts)["h"] == values
 
 
-def test_anonymous_variables_are_not_part_of_an_aggregate_solution() -> None:
-    body = (Atom("p", (X, ANY, Z)),)
-    rules = [Rule("r1", Atom("h", (N,)), (Aggregate(body, (), "COUNT", Z, N), Compare(N, ">", 0)))]
-    # (a, 5) and (b, 5): the middle column does not count
-    facts = {"p": rows(("a", "x", 5), ("a", "y", 5), ("b", "x", 5))}
-    assert extensions(rules, facts)["h"] == {(2,)}
-    assert extensions(rules, {})["h"] == set()
+def test_every_column_tells_solutions_of_an_aggregate_apart() -> None:
+    body = (Atom("p", (X, ANY, Z)), Not(Atom("off", (Z, ANY))))
+    count = Aggregate(body, (), "COUNT", Z, N)
+    rules = [Rule("r1", Atom("h", (N,)), (count, Compare(N, ">", 0)))]
+    rules.append(Rule("r2", Atom("i", (N,)), (replace(count, distinct=True),)))
+    facts = {
+        "p": rows(("a", "x", 5), ("a", "y", 5), ("b", "x", 5), ("b", "x", 6)),
+        "off": rows((6, 1), (6, 2)),
+    }
+    assert extensions(rules, facts)["h"] == {(3,)}
+    assert extensions(rules, facts)["i"] == {(1,)}
 
 
 def test_arithmetic_and_comparison() -> None:

@@ -397,8 +397,8 @@ def test_errors(spark: SparkSession, tmp_path: Path) -> None:
     )
 
     newest = place / "versions" / "000000000004.json"
-    newest.write_text(newest.read_text().replace('"format": 1', '"format": 2'))
-    with pytest.raises(NewerFileError, match="format 2, and this zodiac_sql knows 1"):
+    newest.write_text(newest.read_text().replace('"format": 2', '"format": 3'))
+    with pytest.raises(NewerFileError, match="format 3, and this zodiac_sql knows 2"):
         Materialisation(spark, PATHS, place)
     newest.write_text("{")
     with pytest.raises(StoreError, match="is no manifest"):

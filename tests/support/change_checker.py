@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from generators.programs import Aggregate, Atom, Not, Rule
+from generators.programs import Aggregate, Atom, Not, Rule, every_column_named
 from support import naive
-from support.naive_values import Environment, equal
+from support.naive_values import Environment, Row, equal
 from support.proof_checker import WrongProof
 from support.proof_world import Ground, World, is_instance, pattern, positive, shared
 from support.read_facts import read_absent, read_fact
@@ -142,14 +142,14 @@ class _Sides:
         """Whether a fact that moved is what brought or took a solution of a group."""
         before, after = (_group(literal, solution, w) for w in (self.before, self.after))
         kind, (predicate, row) = one
-        for inner in literal.body:
+        for inner in every_column_named(literal.body):
             atom = inner.atom if isinstance(inner, Not) else inner
             if not isinstance(atom, Atom) or atom.predicate != predicate:
                 continue
             gained = (kind == "entered") != isinstance(inner, Not)
             new = after.keys() - before.keys() if gained else before.keys() - after.keys()
             every = {**before, **after}
-            if any(is_instance(row, atom, every[key]) for key in new):
+            if any(is_instance(row, atom, one) for key in new for one in every[key]):
                 return True
         return False
 
@@ -168,13 +168,11 @@ def _reads(text: str, atom: Atom, solution: Environment) -> bool:
     )
 
 
-def _group(
-    literal: Aggregate, solution: Environment, world: World
-) -> dict[frozenset[tuple[str, object]], Environment]:
-    """The solutions of a group."""
-    found = naive.solutions(literal.body, world.known, world.types)  # type: ignore[arg-type]
+def _group(literal: Aggregate, solution: Environment, world: World) -> dict[Row, list[Environment]]:
+    """The solutions of a group, by what tells them apart."""
+    found = naive.told_apart(literal, world.known, world.types)  # type: ignore[arg-type]
     return {
-        frozenset((v.name, value) for v, value in e.items()): e
-        for e in found
-        if all(e[v] == solution[v] for v in literal.group)
+        key: several
+        for key, several in found.items()
+        if all(several[0][v] == solution[v] for v in literal.group)
     }

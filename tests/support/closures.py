@@ -287,8 +287,10 @@ def _total(build: _Builder) -> None:
     """One number over a whole relation, and edges as long as it is small, or large."""
     rng, level = build.rng, build.level + 1
     total = build.derive((Kind.BIG,), level, aggregate=True)
-    body = (_atom(build.edges(level), X, Y),)
-    build.add(_atom(total, N), Aggregate(body, (), "COUNT", rng.choice((X, Y)), N))
+    body, one = (_atom(build.edges(level), X, Y),), rng.choice((X, Y))
+    if chance(rng, 40):
+        body = (_atom(build.edges(level), *((X, ANY) if one == X else (ANY, Y))),)
+    build.add(_atom(total, N), Aggregate(body, (), "COUNT", one, N, distinct=chance(rng, 30)))
     head = build.derive((build.node, build.node), level + 1)
     limit = Compare(N, rng.choice(("<", ">")), rng.choice((3, 6, 9)))
     build.add(_atom(head, X, Y), _atom(build.edges(level), X, Y), _atom(total, N), limit)

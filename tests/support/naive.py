@@ -12,7 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from generators.programs import Aggregate, Atom, Bind, Compare, Literal, Not, Rule, Var
+from generators.programs import (
+    Aggregate,
+    Atom,
+    Bind,
+    Compare,
+    Literal,
+    Not,
+    Rule,
+    Var,
+    every_column_named,
+)
 from support.naive_functions import AGGREGATES, evaluate, finished
 from support.naive_types import Types, assignments, given_variables, variable_types, variables_of
 from support.naive_values import (
@@ -183,17 +193,32 @@ def _stepped(
 
 def _aggregated(literal: Aggregate, known: Mapping[str, set[Row]], types: Types) -> list[Row]:
     """One row for each group: its variables' values and the result."""
-    distinct = {
-        tuple(sorted(((v.name, value) for v, value in solution.items()), key=lambda item: item[0]))
-        for solution in solutions(literal.body, known, types)
-    }
     groups: dict[Row, list[Value]] = {}
-    for solution in distinct:
-        values = dict(solution)
-        group = tuple(values[variable.name] for variable in literal.group)
-        groups.setdefault(group, []).append(values[literal.argument.name])
+    for solution, *_ in told_apart(literal, known, types).values():
+        group = tuple(solution[variable] for variable in literal.group)
+        groups.setdefault(group, []).append(solution[literal.argument])
     function = AGGREGATES[literal.function]
     return [(*group, _finished_result(function(values))) for group, values in groups.items()]
+
+
+def told_apart(
+    literal: Aggregate, known: Mapping[str, set[Row]], types: Types
+) -> dict[Row, list[Environment]]:
+    """The solutions that an aggregate is over, by what tells them apart."""
+    found: dict[Row, list[Environment]] = {}
+    for solution in solutions(every_column_named(literal.body), known, types):
+        found.setdefault(telling(literal, solution), []).append(solution)
+    return found
+
+
+def telling(literal: Aggregate, solution: Environment) -> Row:
+    """What tells a solution apart: every column of the body's atoms, and what is computed.
+
+    With DISTINCT, it is the value of the argument in its group.
+    """
+    names = sorted(solution, key=lambda variable: variable.name)
+    told = [*literal.group, literal.argument] if literal.distinct else names
+    return tuple(solution[variable] for variable in told)
 
 
 def _found_or_else(

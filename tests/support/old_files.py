@@ -1,7 +1,8 @@
 """Files of every catalog that ever was: tests/old_files has one of each change of migrations/,
-and the last that DuckDB 1.5 wrote.
+and the last that DuckDB 1.5 wrote; and aggregates_*, of the last version for which `_` told no
+solutions of an aggregate apart.
 
-    python old_files.py FILE     with the zodiac_sql of a commit, whose name the file then has
+    python old_files.py FILE [log]     with the zodiac_sql of a commit, whose name the file then has
 
 They are compressed with xz -9e.
 """
@@ -55,6 +56,24 @@ FACTS: dict[str, list[tuple[Any, ...]]] = {
         ("_:b1", 'plain "quoted" \\ text'),
     ],
 }
+LOG = """
+.decl reading(turbine: symbol, celsius: int, at: int)
+usual: usual(X, M) :- AGGREGATE(reading(turbine: X, celsius: T)) ON X WITH AVG(T) AS M.
+readings: readings(N) :- AGGREGATE(reading(_, T, _)) WITH COUNT(T) AS N.
+named: named(X, N) :- AGGREGATE(reading(X, T, A)) ON X WITH COUNT(T) AS N.
+highest: highest(X, H) :- AGGREGATE(reading(X, T, _)) ON X WITH MAX(T) AS H.
+summary: summary(X, N, S) :- turbine(X), AGGREGATE(reading(X, T, _), not broken(X, _)) ON X
+    WITH COUNT(T) AS N ELSE 0, SUM(T) AS S ELSE 0.
+warm: warm(X) :- usual(X, M), M > 22.0.
+"""
+"""Rules with aggregates over facts that differ only in columns without names."""
+
+LOGGED: dict[str, list[tuple[Any, ...]]] = {
+    "reading": [("wt1", 10, 1), ("wt1", 10, 2), ("wt1", 40, 3), ("wt2", 7, 1)],
+    "turbine": [("wt1",), ("wt2",), ("wt3",)],
+    "broken": [("wt2", 1)],
+}
+
 BEFORE_THE_FEED = (
     "DROP TABLE zodiac.journal; DROP TABLE zodiac.log; DROP TABLE zodiac.feed_state;"
     " DROP TABLE zodiac.feed_table; DROP TABLE zodiac.feed"
@@ -82,6 +101,13 @@ def fill(kb: Any) -> None:
             update.insert("edge", STREAMED)
 
 
+def fill_log(kb: Any) -> None:
+    """What the file of aggregates was filled with."""
+    kb.add_rules(LOG)
+    for predicate, rows in LOGGED.items():
+        kb.insert(predicate, rows)
+
+
 def unpacked(packed: Path, directory: Path) -> Path:
     file = directory / packed.name.removesuffix(".xz")
     file.write_bytes(lzma.decompress(packed.read_bytes()))
@@ -95,5 +121,5 @@ if __name__ == "__main__":
         kb = zodiac_sql.connect(sys.argv[1], hypertree=True)
     except TypeError:  # it did not know of hypertrees
         kb = zodiac_sql.connect(sys.argv[1])
-    fill(kb)
+    (fill_log if sys.argv[2:] == ["log"] else fill)(kb)
     kb.close()

@@ -4,9 +4,9 @@ Everything is translated to plain clingo, one notion at a time:
 
 * predicate p becomes x_p (names may begin with a capital) and symbols become strings;
 * `not p(X, L)` with L local means that no such L exists: `not no_1(X)`, `no_1(X) :- x_p(X, L).`;
-* an aggregate ranges over the distinct solutions of its body: `all_2(X, Y) :- body.`, then
-  `val_2(X, N) :- all_2(X, _), N = #count { Y : all_2(X, Y) }.`, so that a group without
-  solutions has no value.
+* an aggregate ranges over the solutions of its body, in which each `_` of an atom has a name:
+  `all_2(X, Y) :- body.`, then `val_2(X, N) :- all_2(X, _), N = #count { Y : all_2(X, Y) }.`, so
+  that a group without solutions has no value. With DISTINCT, the argument alone is counted.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from generators.programs import (
     Rule,
     Value,
     Var,
+    every_column_named,
     predicates_of,
 )
 
@@ -111,13 +112,15 @@ class _Translation:
         return f"not {projection}"
 
     def _aggregate(self, literal: Aggregate) -> str:
-        solution = binding_variables(literal.body)
+        body = every_column_named(literal.body)
+        solution = binding_variables(body)
         every = self._auxiliary("all", solution)
-        self.lines.append(f"{every} :- {self._body(literal.body)}.")
+        self.lines.append(f"{every} :- {self._body(body)}.")
         value = self._auxiliary("val", [*literal.group, literal.result])
         # Within a group, solutions differ in the other variables; the first one is the weight.
         others = [v for v in solution if v not in literal.group and v != literal.argument]
-        elements = f"{_list([literal.argument, *others])} : {every}"
+        told = [literal.argument] if literal.distinct else [literal.argument, *others]
+        elements = f"{_list(told)} : {every}"
         name = every.partition("(")[0]
         witness = ", ".join(v.name if v in literal.group else "_" for v in solution)
         self.lines.append(

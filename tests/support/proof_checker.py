@@ -12,13 +12,21 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from generators.programs import Aggregate, Atom, Bind, Compare, Not, Rule, Var
+from generators.programs import (
+    Aggregate,
+    Atom,
+    Bind,
+    Compare,
+    Not,
+    Rule,
+    Var,
+    every_column_named,
+)
 from support import naive, naive_types
 from support.naive_values import Environment, Value, equal
 from support.proof_world import (
     Ground,
     World,
-    distinct,
     is_instance,
     pattern,
     positive,
@@ -192,25 +200,32 @@ class Checker:
 
     def _group(self, literal: Aggregate, solution: Environment, told: Group) -> None:
         """Whether a group has that function, result, and number of solutions, and these members."""
-        function = f"{literal.function}({literal.argument.name})".lower()
+        distinct = "DISTINCT " * literal.distinct
+        function = f"{literal.function}({distinct}{literal.argument.name})".lower()
         _compare("the function", told.function.replace("?", "").lower(), function)
         _compare("the result's variable", variable(told.variable), literal.result.name)
         on = [variable(name) for name, _ in told.on]
         _compare("the group", on, [v.name for v in literal.group])
         if not equal(told.result, solution[literal.result]):
             raise WrongProof(f"the result is {solution[literal.result]!r}, not {told.result!r}")
-        inside = distinct(naive.solutions(literal.body, self.world.known, self.world.types))  # type: ignore[arg-type]
-        inside = [e for e in inside if all(equal(e[v], solution[v]) for v in literal.group)]
+        every = naive.told_apart(literal, self.world.known, self.world.types)  # type: ignore[arg-type]
+        inside = {
+            key
+            for key, (e, *_) in every.items()
+            if all(equal(e[v], solution[v]) for v in literal.group)
+        }
         _compare("the number of solutions", told.count, len(inside))
-        members = []
+        members = set()
+        body = every_column_named(literal.body)
         for facts in told.members:
-            found = [one for one in self._solutions(literal.body, facts) if one in inside]
+            uses = self._solutions(body, facts)
+            found = inside.intersection(naive.telling(literal, one) for one in uses)
             if not found:
                 raise WrongProof(f"{_texts(facts)} is no member of {told}")
-            members += found
+            members |= found
         if not inside and literal.otherwise is not None:
             return
-        if not members or len(distinct(members)) < len(told.members):
+        if not members or len(members) < len(told.members):
             raise WrongProof(f"{told} has no members, or the same one twice")
 
     # --- a path -----------------------------------------------------------------------------------

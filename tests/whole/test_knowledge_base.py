@@ -24,10 +24,10 @@ def test_exported_names() -> None:
     assert zodiac_sql.__all__ == [
         "BusyError", "ConstraintError", "DataError", "EvaluationError", "Function", "FunctionError",
         "KnowledgeBase", "LimitError", "LockedError", "MissingFunctionError",
-        "MissingFunctionWarning", "MissingLogWarning", "NewerFileError", "OtherTableWarning",
-        "ProgramError", "PublishedError", "QueryError", "ResourceError",
-        "SparkError", "StoreError", "StreamError", "StreamUpdate", "UnsettledError",
-        "UpdateQueue", "ZodiacError", "connect", "read_ontology",
+        "MissingFunctionWarning", "MissingLogWarning", "NewerFileError",
+        "OtherMeaningWarning", "OtherTableWarning", "ProgramError", "PublishedError", "QueryError",
+        "ResourceError", "SparkError", "StoreError", "StreamError", "StreamUpdate",
+        "UnsettledError", "UpdateQueue", "ZodiacError", "connect", "read_ontology",
     ]  # fmt: skip
     assert all(hasattr(zodiac_sql, name) for name in zodiac_sql.__all__)
 

@@ -65,11 +65,16 @@ class Execution(Once):
 
     @cached_property
     def is_of_facts(self) -> bool:
-        """Whether it leaves the program as it is, and has nothing to do with marks and feeds."""
+        """Whether it leaves the program as it is, has nothing to do with marks and feeds, and
+        nothing is left of before.
+        """
         before, request = self.before, self.request
         if self.prepared is not before.prepared or request.seen or request.ahead or request.keeping:
             return False
-        return self.collected.edits.prefixes == before.state.prefixes and not before.state.aside
+        state = before.state
+        if state.aside or state.former:
+            return False
+        return self.collected.edits.prefixes == state.prefixes
 
     @property
     def positions(self) -> Mapping[str, int]:

@@ -10,6 +10,7 @@ from zodiac_sql.change.workspace import Basis
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.graph.restructuring import Heritage
 from zodiac_sql.language.binding import used_functions
+from zodiac_sql.language.former_aggregates import meant_otherwise
 from zodiac_sql.language.syntax import Column, Rule
 from zodiac_sql.program.state import State
 
@@ -24,11 +25,12 @@ def is_impaired(heritage: Heritage | None) -> bool:
 def fresh_hypernodes(basis: Basis) -> set[int]:
     """The hypernodes that have to be evaluated from scratch."""
     restructuring, planned = basis.planned.restructuring, basis.planned
+    former = _with_other_aggregates(basis) if basis.state.former else set()
     if restructuring.before is restructuring.after and is_same(planned.schema, basis.state.schema):
-        return set()
+        return former
     before, after = basis.state.schema, planned.schema
     others = {name for name, known in after.items() if before.get(name) is not known}
-    return {
+    return former | {
         h.id
         for h in planned.graph.hypernodes
         if (
@@ -39,6 +41,12 @@ def fresh_hypernodes(basis: Basis) -> set[int]:
         )
         and _is_fresh(basis, h)
     }
+
+
+def _with_other_aggregates(basis: Basis) -> set[int]:
+    """The hypernodes whose facts were derived when their aggregates meant something else."""
+    hypernodes = basis.planned.graph.hypernodes
+    return {h.id for h in hypernodes if any(map(meant_otherwise, h.rules))}
 
 
 def _is_fresh(basis: Basis, hypernode: Hypernode) -> bool:

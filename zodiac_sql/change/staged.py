@@ -21,6 +21,7 @@ from zodiac_sql.facts.stage import stage_rows
 from zodiac_sql.language.binding import symbols_in
 from zodiac_sql.language.schema import Schema, Staged
 from zodiac_sql.language.syntax import Atom, Constant, Rule
+from zodiac_sql.program.former_rules import evaluated_anew
 from zodiac_sql.program.state import State
 
 
@@ -43,6 +44,7 @@ def stage(collected: Collected, prepared: Prepared) -> NetFacts:
         in_other_types = retyped_facts(store, state, planned.schema, moved)
         net = replace(net, retyped=in_other_types) if in_other_types else net
         told.remarks += [*request.rules.remarks, *planned.remarks]
+        told.remarks += evaluated_anew(state, planned.rules)
         told.remarks += only_derived(store, state, planned, request.deletes)
     return net
 

@@ -29,6 +29,7 @@ def state_after(collected: Collected, basis: Basis, outcomes: Outcomes, net: Net
             schema=_schema_after(before, planned, net),
             prefixes=prefixes,
             ids=basis.ids,
+            former=(),
             positions=positions,
         )
     explicit = {name for name in planned.schema if is_explicit(before, planned.schema[name], net)}
@@ -53,6 +54,7 @@ def state_after(collected: Collected, basis: Basis, outcomes: Outcomes, net: Net
         prefixes=prefixes,
         functions=planned.functions,
         ids=basis.ids,
+        former=(),
         positions=positions,
         next_hypernode=max([before.next_hypernode, *(n + 1 for n in numbers)]),
     )

@@ -34,6 +34,7 @@ from zodiac_sql.cli.why_commands import inconsistencies, why, why_not
 from zodiac_sql.errors import (
     MissingFunctionWarning,
     MissingLogWarning,
+    OtherMeaningWarning,
     OtherTableWarning,
     ZodiacError,
 )
@@ -160,7 +161,9 @@ def _refuse(error: Exception) -> None:
 def _warnings_in_a_line() -> Iterator[None]:
     """Show warnings on one line, without the place in our code that raised them."""
     with warnings.catch_warnings():
-        ours = (MissingFunctionWarning, MissingLogWarning, OtherTableWarning)
+        ours = (
+            MissingFunctionWarning, MissingLogWarning, OtherMeaningWarning, OtherTableWarning
+        )  # fmt: skip
         for kind in ours:
             warnings.simplefilter("always", kind)
         usual = warnings.showwarning

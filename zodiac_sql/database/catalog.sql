@@ -61,6 +61,11 @@ CREATE TABLE zodiac.template (
     added_at TIMESTAMP NOT NULL
 );
 
+-- Rules whose facts were derived when aggregates meant something else: migration 16.
+CREATE TABLE zodiac.former_rule (
+    name VARCHAR NOT NULL
+);
+
 -- Which rules came together: migration 8.
 CREATE TABLE zodiac.rule_set (
     name       VARCHAR NOT NULL,

@@ -69,6 +69,17 @@ def arrange(body: tuple[Literal, ...]) -> Arranged:
     )
 
 
+def telling(aggregate: Aggregate, body: Arranged) -> frozenset[str]:
+    """The variables that tell the solutions of an aggregate's body apart: all that it binds.
+
+    What `_` stands for is among them, but not under a negation, where it is bound to nothing. With
+    DISTINCT, it is the value in its group.
+    """
+    if aggregate.distinct:
+        return frozenset({aggregate.argument.name, *(v.name for v in aggregate.group)})
+    return body.bound
+
+
 def _place(
     literal: Comparison | Binding, bound: set[str], steps: list[Binding], filters: list[Comparison]
 ) -> bool:

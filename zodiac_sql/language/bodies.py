@@ -35,6 +35,10 @@ def as_own_triple(atom: Atom) -> Atom:
     return replace(atom, predicate=TRIPLE) if atom.predicate == AMBIGUOUS else atom
 
 
+_PARTS_OF_A_VALUE = 5
+"""The function of an aggregate, DISTINCT, its argument, the result, and what ELSE says."""
+
+
 class Bodies(Expressions):
     """Reads what stands in a body."""
 
@@ -76,10 +80,15 @@ class Bodies(Expressions):
     def _literal(self, tree: Tree[Token]) -> Literal | None:
         children = cast("list[Any]", tree.children)
         span = self._span(tree)
-        if tree.data not in ("aggregate", "computed"):
+        if tree.data not in ("aggregate", "computed", "distinct"):
             self._over = None
         match tree.data:
             case "computed":
+                called, *result = children
+                is_call = called.data == "call" and len(called.children) == 2
+                function = (called.children[0], None, called.children[1]) if is_call else ()
+                return self._also([*function, *result], span)
+            case "distinct":
                 return self._also(children, span)
             case "positive":
                 return self._atom(children[0])
@@ -103,7 +112,7 @@ class Bodies(Expressions):
     def _aggregate(self, children: list[Any], span: Span) -> Aggregate:
         choice, group, *computed = children
         names = group.children if group is not None else []
-        variable, values = self._aggregated(*computed[:2])
+        variable, values = self._aggregated(computed[0], computed[2])
         first, *others = parts(choice) or [[], []]
         if others:
             self._problem(
@@ -114,17 +123,15 @@ class Bodies(Expressions):
         self._over = read, tuple(self._variable(v) for v in names)
         return self._computed(computed, variable, values, span)
 
-    def _also(self, children: list[Any], span: Span) -> Aggregate | None:
+    def _also(self, computed: list[Any], span: Span) -> Aggregate | None:
         """Another value of the aggregate that stands before: `SUM(V) AS S`."""
-        called, *result = children
-        if self._over is None or called.data != "call" or len(called.children) != 2:
+        if self._over is None or len(computed) < _PARTS_OF_A_VALUE:
             self._problem(
                 "AS stands only in an AGGREGATE and in BIND", span,
                 "Write V = expression; or f(V) AS W right after the WITH of an AGGREGATE.",
             )  # fmt: skip
             return None
-        computed = [*called.children, *result]
-        return self._computed(computed, *self._aggregated(*computed[:2]), span)
+        return self._computed(computed, *self._aggregated(computed[0], computed[2]), span)
 
     def _aggregated(
         self, function: Token, argument: Tree[Token]
@@ -144,7 +151,7 @@ class Bodies(Expressions):
         self, computed: list[Any], variable: Variable, values: list[Comparison], span: Span
     ) -> Aggregate:
         """One value of the aggregate that is being read."""
-        function, _, result, other = computed
+        function, distinct, _, result, other = computed
         assert self._over is not None
         body, group = self._over
         otherwise = None if other is None else self._expression(other)
@@ -155,7 +162,7 @@ class Bodies(Expressions):
             otherwise = None
         return Aggregate(
             (*body, *values), group, str(function).lower(), variable, self._variable(result), span,
-            otherwise,
+            otherwise, distinct is not None,
         )  # fmt: skip
 
     def _atom(self, tree: Tree[Token]) -> Atom | None:

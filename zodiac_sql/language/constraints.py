@@ -86,6 +86,8 @@ def _form(thing: object, names: dict[str, str] | None) -> object:
     if isinstance(thing, tuple):
         return tuple(_form(one, names) for one in thing)
     if is_dataclass(thing):
-        values = (getattr(thing, one.name) for one in fields(thing) if one.name != "span")
+        values = [getattr(thing, one.name) for one in fields(thing) if one.name != "span"]
+        if isinstance(thing, Aggregate) and not thing.distinct:
+            values.pop()  # so it was before there was DISTINCT, and names are to stay
         return type(thing).__name__, *(_form(value, names) for value in values)
     return type(thing).__name__, str(thing)

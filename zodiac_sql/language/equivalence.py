@@ -50,7 +50,8 @@ def _shape(thing: object) -> Hashable:
         return Atom, thing.predicate, tuple([_shape(term) for term in thing.terms]), thing.names
     if isinstance(thing, Aggregate):
         other = thing.otherwise and thing.otherwise.value
-        return thing.function, other, len(thing.group), _shapes(thing.body)
+        computed = thing.function, thing.distinct, other
+        return *computed, len(thing.group), _shapes(thing.body)
     if isinstance(thing, tuple):
         return tuple(map(_shape, thing))
     if is_dataclass(thing):
@@ -95,22 +96,14 @@ def _things(first: object, second: object, names: Names) -> Iterator[Names]:
 
 
 def _aggregates(first: Aggregate, second: Aggregate, names: Names) -> Iterator[Names]:
-    """Compare aggregates, whatever the order of their bodies and groups.
-
-    Which variables have names does matter: an aggregate ranges over their distinct values.
-    """
-    if (first.function, first.otherwise) != (second.function, second.otherwise):
+    """Compare aggregates, whatever the order of their bodies and groups."""
+    computed = [(one.function, one.distinct, one.otherwise) for one in (first, second)]
+    if computed[0] != computed[1]:
         return
     ends = [(one.argument, one.result) for one in (first, second)]
     for found in _sequences(ends[0], ends[1], names):
         for grouped in _bodies(first.group, second.group, found):
-            for matched in _bodies(first.body, second.body, grouped):
-                if all(_anonymous(a) == _anonymous(b) for a, b in matched.items()):
-                    yield matched
-
-
-def _anonymous(name: str) -> bool:
-    return Variable(name).anonymous
+            yield from _bodies(first.body, second.body, grouped)
 
 
 def _sequences(

@@ -152,7 +152,8 @@ class Binding:
 class Aggregate:
     """`AGGREGATE(body) ON group WITH function(argument) AS result` (paper 1, section 4.5).
 
-    Computed over the distinct solutions of the body's named variables. A group without solutions
+    Computed over the solutions of the body, which all columns of its positive atoms tell apart. If
+    it is `distinct`, each value of the argument counts once in a group. A group without solutions
     has no result, or, with `ELSE`, the one given there, if other atoms of the rule name the group.
     """
 
@@ -163,12 +164,17 @@ class Aggregate:
     result: Variable
     span: Span | None = field(default=None, compare=False, repr=False)
     otherwise: Constant | None = None
+    distinct: bool = False
+
+    def of(self, argument: object) -> str:
+        """What is computed, with its argument as it is shown: `avg(T)`, `avg(DISTINCT T)`."""
+        return f"{self.function}({'DISTINCT ' if self.distinct else ''}{argument})"
 
     def __str__(self) -> str:
         body = ", ".join(map(str, self.body))
         on = f" ON {', '.join(map(str, self.group))}" if self.group else ""
         other = f" ELSE {self.otherwise}" if self.otherwise else ""
-        computed = f"{self.function}({self.argument}) AS {self.result}{other}"
+        computed = f"{self.of(self.argument)} AS {self.result}{other}"
         return f"AGGREGATE({body}){on} WITH {computed}"
 
 

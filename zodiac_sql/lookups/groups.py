@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from zodiac_sql.language.binding import Arranged, needed
-from zodiac_sql.language.syntax import Aggregate, Atom, Variable
+from zodiac_sql.language.syntax import Aggregate, Atom
 from zodiac_sql.lookups.body import LookupBody, Scope, Seen
 from zodiac_sql.lookups.group_forms import Grouped
 from zodiac_sql.lookups.rule_forms import RuleForm
@@ -169,7 +169,10 @@ class _Compiler:
         return found.group_by(*(column.copy() for column in asked))
 
     def _solutions(self) -> tuple[exp.Select, dict[str, int]]:
-        """The distinct solutions of the groups, as x0, x1, ..., and the places of variables."""
+        """What the solutions of the groups have for some variables, as x0, x1, ..., and the places
+        of these. Each solution is there once: all columns of the atoms tell it, and no fact is in
+        a copy twice.
+        """
         inner = self.grouped.body
         body = LookupBody(self.scope, inner.steps)
         body.items.append(self.head.table(GROUPS, body.driver))
@@ -180,20 +183,16 @@ class _Compiler:
         body.test(inner.filters)
         body.refuse(inner.negations)
         arguments = (one.argument.name for one in self.grouped.aggregates)
-        names = list(dict.fromkeys((*self.grouped.group, *arguments)))
-        repeats = any(Variable(name).anonymous for name in body.known)
-        if repeats:
-            names = [name for name in body.known if not Variable(name).anonymous]
-        query = body.select(
-            [body.known[name].copy().as_(f"x{place}") for place, name in enumerate(names)]
-        )
+        names = dict.fromkeys((*self.grouped.group, *arguments))
         places = {name: place for place, name in enumerate(names)}
-        return query.distinct(copy=False) if repeats else query, places
+        values = [body.known[name].copy().as_(f"x{place}") for name, place in places.items()]
+        return body.select(values), places
 
     def _value(self, one: Aggregate, function: str, place: int) -> exp.Expr:
         """The value of a group; of one without solutions, what the rule has for it."""
         argument = exp.column(f"x{place}", table="s")
-        value = exp.Anonymous(this=function, expressions=[argument])
+        counted = exp.Distinct(expressions=[argument]) if one.distinct else argument
+        value = exp.Anonymous(this=function, expressions=[counted])
         if not self.grouped.has_all:
             return value
         assert one.otherwise is not None

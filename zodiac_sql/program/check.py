@@ -390,6 +390,8 @@ def unknown_functions(rule: Rule, known: Functions) -> Iterator[Problem]:
                     f"{name.upper()} is an aggregate, which stands in the body: "
                     f"AGGREGATE(p(X, Y)) ON X WITH {name.upper()}(Y) AS N"
                 )
+            if name == "distinct":
+                hint = "Write a space after DISTINCT: COUNT(DISTINCT X)."
             yield Problem(f"there is no function {name}", call.span, hint)
     for literal in rule.body:
         if isinstance(literal, Aggregate) and signature(literal.function, True, known) is None:

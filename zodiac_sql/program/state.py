@@ -85,6 +85,8 @@ class State:
     `rows` counts the rows of each table of edb, idb and hd, by schema and table name; a table that
     is not there has no entry. `ids` are dictionary ids of symbols that rules mention, as far as
     known. `aside` are tables of idb that the last change took away, kept for its `Change` to read.
+    `former` are rules whose facts may have been derived when their aggregates meant something else
+    (language/former_aggregates.py): the next change sees to them.
     `positions` has for each stream of updates the number of the last one that was applied.
     `generation` counts changes published so far, and tells whether a state is still the file's.
     (A change that nobody else can miss does not count: see database/company.py.)
@@ -102,6 +104,7 @@ class State:
     rows: Mapping[tuple[str, str], int] = field(default_factory=dict)
     ids: Mapping[str, int] = field(default_factory=dict)
     aside: tuple[str, ...] = ()
+    former: tuple[str, ...] = ()
     positions: Mapping[str, int] = field(default_factory=dict)
     feed: Feed = NO_FEED
     next_hypernode: int = 1

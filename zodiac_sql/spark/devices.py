@@ -15,6 +15,7 @@ import pyarrow as pa
 from zodiac_sql.errors import (
     ConstraintError,
     MissingFunctionWarning,
+    OtherMeaningWarning,
     SparkError,
     ZodiacError,
 )
@@ -277,6 +278,7 @@ def _rules_in(by: str, device: pa.Scalar, path: str, schema: pa.Schema) -> pa.Ta
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MissingFunctionWarning)
+            warnings.simplefilter("ignore", OtherMeaningWarning)
             with connect(path, read_only=True, threads=1) as kb:
                 rules = kb._session.state.written
     except ZodiacError as error:

@@ -68,12 +68,13 @@ class Ledger:
 @dataclass(frozen=True, slots=True)
 class DueHypernode:
     """A hypernode to be maintained; `came` and `gone` are rules, and `kept` those of its rules that
-    have filled its tables."""
+    have filled its tables. If they meant something else then, it is evaluated `anew`."""
 
     hypernode: Hypernode
     kept: Sequence[Rule]
     came: Sequence[Rule]
     gone: Sequence[Rule]
+    anew: bool = False
 
 
 def refuting(ledger: Ledger, task: DueHypernode) -> list[Plan]:

@@ -51,7 +51,7 @@ def _start_over(ledger: Ledger, hypernode: Hypernode) -> None:
 
 def _starts_over(ledger: Ledger, task: DueHypernode) -> bool:
     """Whether the hypernode is evaluated from scratch right away."""
-    if task.hypernode.bests:
+    if task.hypernode.bests or task.anew:
         return True
     reads = task.hypernode.reads - {*task.hypernode.derives}
     gained, lost = ledger.changed(reads)

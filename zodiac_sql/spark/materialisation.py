@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -11,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
-from zodiac_sql.errors import DataError, QueryError, StoreError, ZodiacError
+from zodiac_sql.errors import (
+    DataError,
+    OtherMeaningWarning,
+    QueryError,
+    StoreError,
+    ZodiacError,
+)
+from zodiac_sql.language.former_aggregates import meant_otherwise, what_is_otherwise
 from zodiac_sql.language.schema import default_columns, resolve
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.names import CHANGE_TYPE, COMMIT, beside
@@ -133,6 +141,7 @@ class Materialisation(_ByPredicate):
                 "right, or give rules (an empty text for none) to begin one there."
             )
         self._program = _planned(self._version.texts, self._version.columns, stored=True)
+        self._tell_former(path)
         self._change: Changed | None = None
         texts = texts_of(rules) if rules is not None else self._version.texts
         self._lake = None if delta is None else _lake(spark, self._directory.path, delta)
@@ -141,6 +150,13 @@ class Materialisation(_ByPredicate):
             self._update({}, {}, texts, {})
         else:
             self._show()
+
+    def _tell_former(self, path: str | Path) -> None:
+        """Warn of rules that mean something else than when the last version was made."""
+        rules = self._program.rules if self._version.former else ()
+        if names := [rule.name for rule in rules if meant_otherwise(rule)]:
+            said = f"{path}: {what_is_otherwise(names)}"
+            warnings.warn(said, OtherMeaningWarning, stacklevel=3)
 
     @property
     def version(self) -> int:

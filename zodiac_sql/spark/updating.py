@@ -15,6 +15,7 @@ import pyarrow as pa
 from zodiac_sql.database.statements import distinct
 from zodiac_sql.errors import DataError
 from zodiac_sql.graph.hypergraph import Hypernode
+from zodiac_sql.language.former_aggregates import meant_otherwise
 from zodiac_sql.language.syntax import Column, Rule, Type
 from zodiac_sql.names import given, written
 from zodiac_sql.spark.evaluated_program import EvaluatedProgram, copying, moved
@@ -171,12 +172,13 @@ class Updating:
         new = {id(rule) for rule in came}
         kept = [rule for rule in hypernode.rules if id(rule) not in new]
         reached = any(self.ledger.changed(hypernode.reads - {*hypernode.derives}))
-        if not (reached or came or gone or other_types(self.ledger, hypernode)):
+        former = self.last.former and any(map(meant_otherwise, kept))
+        if not (reached or came or gone or former or other_types(self.ledger, hypernode)):
             return None
         if self._fits(hypernode) and self._maintain_here(hypernode):
             return "on the driver"
         with deriving(hypernode.rules):
-            return maintain(self.ledger, DueHypernode(hypernode, kept, came, gone))
+            return maintain(self.ledger, DueHypernode(hypernode, kept, came, gone, former))
 
     def _rules_before(self, hypernode: Hypernode) -> list[Rule]:
         """The rules that have filled the tables of what a hypernode derives."""
@@ -240,7 +242,8 @@ class Updating:
             if table is not self.last.tables.get(name):
                 table = self.tables.compact(table, self._columns(name))
             tables[name] = table
-        return replace(last, number=self.last.number + 1, tables=tables, changes=self._changes())
+        number, changes = self.last.number + 1, self._changes()
+        return replace(last, number=number, tables=tables, changes=changes, former=False)
 
     def _changes(self) -> dict[str, tuple[Table, Table]]:
         """What extensions gained and lost."""

@@ -29,8 +29,9 @@ from zodiac_sql.language.kept_texts import as_today
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.spark.planning import Text
 
-FORMAT = 1
-"""The format of manifests. Who finds a greater one must not touch the directory."""
+FORMAT = 2
+"""The format of manifests. Who finds a greater one must not touch the directory. In versions of the
+first one, aggregates may mean something else (language/former_aggregates.py)."""
 
 LANGUAGE = 2
 """The language of texts. Manifests that do not tell it have texts of the first one, which
@@ -85,7 +86,7 @@ class Manifest:
 
     `texts` are the rules; `columns` those of predicates with explicit facts, by predicate;
     `changes` has what extensions gained and lost by this version. `positions` are the last batches
-    of streams.
+    of streams. A `former` one has facts that were derived when aggregates meant something else.
     """
 
     number: int = 0
@@ -94,6 +95,7 @@ class Manifest:
     tables: Mapping[str, Table] = field(default_factory=dict)
     changes: Mapping[str, tuple[Table, Table]] = field(default_factory=dict)
     positions: Mapping[str, int] = field(default_factory=dict)
+    former: bool = False
 
     def files(self) -> Iterator[str]:
         """The directories of files that the version needs."""
@@ -278,6 +280,7 @@ def _from_json(told: Mapping[str, Any]) -> Manifest:
         {name: _table(table) for name, table in told["tables"].items()},
         {p: (gained, lost) for p, (gained, lost) in changes.items()},
         dict(told["positions"]),
+        told["format"] < FORMAT,
     )
 
 

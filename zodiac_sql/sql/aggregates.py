@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from sqlglot import exp
 
@@ -26,7 +26,7 @@ def alike(
     for one, scan in zip(aggregates, groups, strict=True):
         if runs:
             (first, *_), before = runs[-1]
-            same = (first.body, first.group, before) == (one.body, one.group, scan)
+            same = (_over(first), before) == (_over(one), scan)
             if same and first.otherwise is None and one.otherwise is None:
                 runs[-1][0].append(one)
                 continue
@@ -34,14 +34,21 @@ def alike(
     yield from runs
 
 
-def aggregate_query(aggregates: Sequence[Aggregate], body: Values, repeats: bool) -> exp.Select:
-    """SELECT group AS v0.., f(argument) AS vN.. over the distinct solutions of a body.
+def _over(one: Aggregate) -> tuple[object, ...]:
+    """What solutions an aggregate is over. With DISTINCT, its argument tells them apart."""
+    return one.body, one.group, one.argument if one.distinct else None
 
-    The aggregates have the same body and groups. With `repeats`, the body may have the same
-    solution twice.
+
+def aggregate_query(
+    aggregates: Sequence[Aggregate], body: Values, told: Collection[str], repeats: bool
+) -> exp.Select:
+    """SELECT group AS v0.., f(argument) AS vN.. over the solutions of a body.
+
+    The aggregates are over the same ones: those that the variables in `told` tell apart. With
+    `repeats`, the body may have the same solution twice.
     """
     functions = body.context.functions
-    solution = [name for name in body.known if not Variable(name).anonymous]
+    solution = [name for name in body.known if name in told]
     places = {name: f"x{index}" for index, name in enumerate(solution)}
     meant = {n: text for n, one in enumerate(aggregates) if (text := _meant(one, body)) is not None}
     inner = body.joins.query.select(

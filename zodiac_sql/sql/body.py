@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 
 from sqlglot import exp
 
-from zodiac_sql.language.binding import Arranged, arrange, levels, needed, variables
+from zodiac_sql.language.binding import Arranged, arrange, levels, needed, telling, variables
 from zodiac_sql.language.syntax import (
     Aggregate,
     Atom,
@@ -143,11 +143,11 @@ class Body:
         if has_other and goals_are_open(aggregate.body, self.context, self.state):
             self._bind_result(aggregate.result, self._other(aggregate))
             return
-        inner = Body(self.context, aggregate.body, self.state)
-        inner.build_goals(arrange(aggregate.body), groups)
-        types = inner.values.types
-        repeats = repeats_solutions(aggregate, types, self.context, self.state, groups)
-        query = aggregate_query(aggregates, inner.values, repeats)
+        inner, arranged = Body(self.context, aggregate.body, self.state), arrange(aggregate.body)
+        inner.build_goals(arranged, groups)
+        told, types = telling(aggregate, arranged), inner.values.types
+        repeats = repeats_solutions(arranged, told, types, self.context, self.state, groups)
+        query = aggregate_query(aggregates, inner.values, told, repeats)
         found = aggregate_values(aggregates, inner.values, alias)
         conditions: list[exp.Expr] = []
         if has_other:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from zodiac_sql.language.binding import arrange, variables
+from zodiac_sql.language.binding import Arranged, arrange, variables
 from zodiac_sql.language.syntax import Aggregate, Atom, Column, Rule, Type, Variable
 from zodiac_sql.language.types import body_types, widens
 from zodiac_sql.sql.context import Context
@@ -48,7 +48,8 @@ def is_injective(rule: Rule, head: Sequence[Column], context: Context) -> bool:
 
 
 def repeats_solutions(
-    aggregate: Aggregate,
+    body: Arranged,
+    told: Collection[str],
     types: Mapping[str, Type | None],
     context: Context,
     state: Version,
@@ -56,23 +57,22 @@ def repeats_solutions(
 ) -> bool:
     """Whether the same solution of an aggregate's body may come out twice.
 
-    Named variables make up a solution; `types` has the types of all variables of the body. If each
-    atom has only named variables, and its parts do not overlap, there is one row for each solution.
-    (This is worth knowing: removing repetitions costs four times as much as the median itself.)
+    The variables in `told` tell solutions apart; `types` has the types of all variables of the
+    body. If they are those of an atom, and its parts do not overlap, there is one row for each
+    solution. (This is worth knowing: removing repetitions costs four times as much as the median
+    itself.)
     """
     if groups is not None and groups.version is not Version.TOUCHED:
         return True
-    arranged = arrange(aggregate.body)
-    named = {name for name in types if not Variable(name).anonymous}
-    for atom in arranged.atoms:
+    for atom in body.atoms:
         if context.relation(atom.predicate, state).overlaps:
             return True
-        if not _tells_row(named, atom, context.columns[atom.predicate], types):
+        if not _tells_row(told, atom, context.columns[atom.predicate], types):
             return True
     return any(
-        any(variable.anonymous for variable in (*inner.group, inner.result))
+        any(variable.name not in told for variable in (*inner.group, inner.result))
         or _widens_groups(inner, types, context)
-        for inner in arranged.aggregates
+        for inner in body.aggregates
     )
 
 

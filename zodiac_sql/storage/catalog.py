@@ -92,8 +92,9 @@ def _load(store: Store) -> State:
         )
         for id_, stratum, recursive, ranked, modules in hypernodes
     )  # fmt: skip
-    ((next_hypernode, gone),) = store.rows(
-        "SELECT next_hypernode, (SELECT max(gone) FROM zodiac.feed_state) FROM zodiac.counter"
+    ((next_hypernode, gone, former),) = store.rows(
+        "SELECT next_hypernode, (SELECT max(gone) FROM zodiac.feed_state),"
+        " (SELECT list(name) FROM zodiac.former_rule) FROM zodiac.counter"
     )
     return State(
         sets=_load_sets(store),
@@ -107,6 +108,7 @@ def _load(store: Store) -> State:
         functions=_load_functions(store),
         rows=load_row_counts(store, tables, rows, schema),
         aside=tuple(table for schema_, table, _ in tables if is_aside(schema_, table)),
+        former=tuple(former or ()),
         positions=dict(store.rows("SELECT name, position FROM zodiac.stream")),
         feed=NO_FEED if gone is None else load_feed(store, gone),
         next_hypernode=next_hypernode,

@@ -144,6 +144,7 @@ def _has_any(store: Store, publication: Publication) -> bool:
         or not new.is_same_program(old)
         or publication.restructuring.before is not publication.restructuring.after
         or old.aside
+        or old.former
         or dictionary.waits(store)
         or (new.prefixes, new.positions) != (old.prefixes, old.positions)
         or new.sets != old.sets

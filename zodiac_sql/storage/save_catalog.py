@@ -49,6 +49,8 @@ def save(writes: Together, old: State, new: State) -> None:
             writes.add("INSERT INTO zodiac.prefix VALUES ($1, $2)", [prefix, iri])
     if new.sets != old.sets:
         _save_sets(writes, old, new)
+    if old.former and not new.former:
+        writes.add("DELETE FROM zodiac.former_rule")
     _save_positions(writes, old.positions, new.positions)
     if new.functions != old.functions:
         writes.add("DELETE FROM zodiac.function")

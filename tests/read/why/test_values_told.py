@@ -109,12 +109,16 @@ def test_expressions_in_atoms_are_told_as_they_are_written(open_kb: OpenKb) -> N
 
 
 @pytest.mark.parametrize(
-    ("body", "count"), [("e(X)", 1), ("e(X), f(3)", 1), ("e(X), f(_)", 1), ("f(X)", 0)]
-)
-def test_a_group_that_has_all_values(open_kb: OpenKb, body: str, count: int) -> None:
-    """Then nothing is left to tell solutions apart by: there is one, or none."""
+    ("body", "value", "count"),
+    [
+        ("e(X)", "X", 1), ("e(X), f(3)", "X", 1), ("e(X), f(_)", "X", 2),
+        ("e(X), f(_)", "DISTINCT X", 1), ("f(X)", "X", 0),
+    ],
+)  # fmt: skip
+def test_a_group_that_has_all_values(open_kb: OpenKb, body: str, value: str, count: int) -> None:
+    """If nothing is left to tell solutions apart by, there is one, or none."""
     with open_kb() as kb:
-        kb.add_rules(f"n(X, N) :- e(X), AGGREGATE({body}) ON X WITH COUNT(X) AS N ELSE 7.")
+        kb.add_rules(f"n(X, N) :- e(X), AGGREGATE({body}) ON X WITH COUNT({value}) AS N ELSE 7.")
         kb.insert("f", [(3,), (4,)])
         change = kb.insert("e", [(1,)])
         number = count or 7

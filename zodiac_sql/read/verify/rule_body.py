@@ -245,7 +245,11 @@ class BodyQuery:
         self.values[aggregate.result.name] = value
 
     def _grouped(self, aggregate: Aggregate) -> tuple[exp.Select, list[_Value]]:
-        """One row for each group of this body's distinct solutions; its values, as columns of g."""
+        """One row for each group of this body's solutions; its values, as columns of g.
+
+        All variables that have a value in a solution tell it apart; with DISTINCT, only the group
+        and what is aggregated do.
+        """
         argument = self.values[aggregate.argument.name]
         ordered = None
         registered = self.program.functions.get(aggregate.function)
@@ -254,7 +258,9 @@ class BodyQuery:
             meant = self._meant(argument)
             # Symbols are ordered by their meaning; symbols of the same meaning by their text.
             ordered = meant if registered else exp.Tuple(expressions=[meant, shown])
-        names = {v: f"x{i}" for i, v in enumerate(v for v in self.values if v[:2] != "_:")}
+        counted = {aggregate.argument.name, *(v.name for v in aggregate.group)}
+        kept = [v for v in self.values if v in counted or not aggregate.distinct]
+        names = {v: f"x{i}" for i, v in enumerate(kept)}
         columns = [self.values[v].sql.copy().as_(name) for v, name in names.items()]
         more = [ordered.as_("t")] if ordered is not None else []
         solutions = exp.select(*columns, *more).distinct().from_(self._inner())

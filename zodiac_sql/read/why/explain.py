@@ -11,7 +11,7 @@ from typing import Any, cast
 from sqlglot import exp
 
 from zodiac_sql.database.dictionary import as_written, texts_as_written
-from zodiac_sql.language.binding import arrange, symbols_in, variables
+from zodiac_sql.language.binding import arrange, symbols_in, telling, variables
 from zodiac_sql.language.substitution import put_in
 from zodiac_sql.language.symbols import plain
 from zodiac_sql.language.syntax import (
@@ -248,7 +248,7 @@ class _Filled:
         count, members = _members(self.told, aggregate, body)
         result, type_ = self.values[aggregate.result.name]
         on = tuple((v.name, self.texts[v.name]) for v in aggregate.group)
-        function = f"{aggregate.function}({bare(str(_argument(aggregate)))})"
+        function = aggregate.of(bare(str(_argument(aggregate))))
         return Group(function, aggregate.result.name, result, type_, on, count, members)
 
     def _put_in(self, literal: Literal, aggregate: Aggregate) -> Literal:
@@ -274,17 +274,20 @@ def _constant(value: Value, type_: Type) -> Constant:
 def _members(
     told: Words, aggregate: Aggregate, body: tuple[Literal, ...]
 ) -> tuple[int, tuple[tuple[Fact, ...], ...]]:
-    """How many solutions the body of a group has, and the facts of the first of them."""
-    known = told.known
+    """How many solutions the body of a group has, and the facts of the first of them.
+
+    With DISTINCT, a solution stands for all of the same value.
+    """
+    known, telling_ = told.known, telling(aggregate, arrange(aggregate.body))
     body = with_own_ints(body, known.types, known.functions)
     names = sorted(arrange(body).bound)
-    named = [exp.column(name, quoted=True) for name in names if not name.startswith("_:")]
+    named = [exp.column(name, quoted=True) for name in names if name in telling_]
     columns = [exp.column(name, quoted=True) for name in names or [HOLDS.name]]
     query = exp.select(*columns).from_(
         solutions(known, body, names).subquery("g", copy=False), copy=False
     )
-    # A solution is told by its named variables; of the others, the first values are shown. Where
-    # the group has values for all that are named, there is one solution.
+    # Of variables that tell no solutions apart, the first values are shown. Where the group has
+    # values for all that do, there is one solution.
     query = query.order_by(*(c.copy() for c in (*named, *columns)))
     query = query.distinct(*named, copy=False) if named else query.limit(1)
     number = exp.Window(this=exp.Count(this=exp.Star()))

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import parameter
-from zodiac_sql.language.binding import Arranged, arrange
+from zodiac_sql.language.binding import Arranged, arrange, telling
 from zodiac_sql.language.syntax import (
     Aggregate,
     Atom,
@@ -73,8 +73,8 @@ def _first(
 ) -> Key | None:
     """The first fact among those that moved which stands in a solution of the group.
 
-    A solution that the other side has, too, counts only if there is no other: what `_` stands for
-    tells none apart, so a fact can move without a solution that does.
+    A solution that the other side has, too, counts only if there is no other: with DISTINCT, a fact
+    can move without a value that does.
     """
     known, other = _with_all(*both), both[1]
     atoms = (literal for literal in others if isinstance(literal, Atom))
@@ -138,10 +138,11 @@ def _lacks(
         if columns is None or len(columns) != len(atom.terms) or None in columns:
             return exp.true()  # it knows no facts of the predicate, or as another one
     _, there = _solutions(other, aggregate.body)
+    told = telling(aggregate, arrange(aggregate.body))
     same = [
         exp.column(name, table="o", quoted=True).eq(exp.column(name, table="q", quoted=True))
         for name, (_, text) in there.kinds.items()
-        if not Variable(name).anonymous and name in kinds and kinds[name][1] == text
+        if name in told and name in kinds and kinds[name][1] == text
     ]
     like = exp.select("1").from_(there.query.subquery("o", copy=False)).where(*same)
     return exp.not_(exp.Exists(this=like))

@@ -84,9 +84,9 @@ class Group:
     """A group of an aggregate: what was computed, over how many solutions, and the first of them.
 
     `function` is as in the rule ("avg(T)"), `result` its value; `on` has the variables of the group
-    with their values; `count` is the number of solutions. `members` are the facts of the first
-    solutions, one tuple for each; they are part of the explanation only if they are in its
-    derivations, too.
+    with their values; `count` is the number of solutions (with DISTINCT, of those that differ in
+    the value). `members` are the facts of the first solutions, one tuple for each; they are part of
+    the explanation only if they are in its derivations, too.
     """
 
     function: str

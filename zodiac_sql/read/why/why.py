@@ -12,12 +12,14 @@ from zodiac_sql.database.dictionary import as_written
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import ProgramError, QueryError, StoreError
 from zodiac_sql.garbage import uncollected
+from zodiac_sql.language.former_aggregates import what_is_otherwise
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.parse import parse_goals
 from zodiac_sql.language.schema import Schema
 from zodiac_sql.language.syntax import Atom, Column, Comparison, Constant, Term, Type, Variable
 from zodiac_sql.language.types import body_types
 from zodiac_sql.program.check import in_order
+from zodiac_sql.program.former_rules import former_rules
 from zodiac_sql.program.state import State
 from zodiac_sql.read.notes_on_goals import notes_on_goals
 from zodiac_sql.read.query import resolved_atom
@@ -58,7 +60,7 @@ def why(
     if every or limit is not None:
         told = _every(search, goals, MOST_DERIVATIONS if limit is None else limit)
     else:
-        told = proof_of(search, goals)
+        told = _proof_now(search, state, goals)
     asked = tuple(map(written_name, atom.terms))
     return replace(told, prefixes=prefixes_of(state), asked=asked, notes=notes)
 
@@ -66,6 +68,19 @@ def why(
 def written_name(term: Term) -> str | None:
     """The name of a variable that a user wrote; None for all else."""
     return term.name if isinstance(term, Variable) and term.written else None
+
+
+def _proof_now(search: ProofSearch, state: State, goals: list[Key]) -> Explanation:
+    """One proof of each goal. Raises QueryError where facts follow from the former meaning of
+    rules alone.
+    """
+    try:
+        return proof_of(search, goals)
+    except StoreError as error:
+        former = former_rules(state)
+        if not former:
+            raise
+        raise QueryError(f"no proof can be found: {what_is_otherwise(former)}") from error
 
 
 def proof_of(search: ProofSearch, goals: list[Key]) -> Explanation:

@@ -403,4 +403,4 @@ def _of_group(aggregate: Aggregate, values: Values) -> str:
     of = ", ".join(shown(literal, {}) for literal in aggregate.body)
     group = [v for v in aggregate.group if v.name in values]
     on = ", ".join(f"{v} = {spelled(*values[v.name])}" for v in group)
-    return f"{aggregate.function}({aggregate.argument}) of {of}" + (f" with {on}" if on else "")
+    return f"{aggregate.of(aggregate.argument)} of {of}" + (f" with {on}" if on else "")
