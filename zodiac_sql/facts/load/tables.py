@@ -100,7 +100,8 @@ def _load_rows(
     if skip_bad:
         empty, gaps = table.gaps()
         bad, count = _by_line([*bad, *gaps]), count + empty
-        table.drop([*map(typing.misfit, typing.doubtful), *map(is_empty, table.names)])
+        faults = [*map(typing.misfit, typing.doubtful), *map(is_empty, table.names)]
+        table.drop(faults, whole=True)
     store.run(create_temp_view(CELLS, typing.values()))
     try:
         source = SourceTable(
