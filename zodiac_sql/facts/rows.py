@@ -300,7 +300,7 @@ def _no_value(where: str, column: tuple[Any, ...], kind: type) -> str:
     if kind.__name__ in EMPTY:
         return (
             f"{where} is empty ({column[at]}) in row {at + 1}. Every column of a fact has a value: "
-            "fill it, or leave the row out."
+            "fill it, or leave the row out, by hand or by `nulls`."
         )
     return (
         f"{where} holds {shown(column[at])} in row {at + 1}, a {kind.__name__}. A fact's column "

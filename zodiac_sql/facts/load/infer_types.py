@@ -67,7 +67,7 @@ class Typing:
         """What would be right, for the columns with cells that are refused."""
         said = []
         if any(self.refused(name) & cells.NESTED for name in self.doubtful):
-            said.append(f"{NESTED} Lists that are exploded together have the same length.\n")
+            said.append(f"{NESTED}\n")
         for name in self.doubtful:
             if self.refused(name) == cells.NESTED:
                 continue

@@ -1,8 +1,8 @@
 """Lists and objects in zodiac_rows, as JSON -> the columns that are wanted, and lists as rows.
 
 The rules are those of nested_arrow.py. A part that an object lacks is an empty cell, and so is each
-part of a value that is no object. Lists in a row that are to be read side by side, and differ in
-length, stay as they are: so they are refused later, with their line.
+part of a value that is no object. Rows with lists that are to be read side by side, and differ in
+length, are bad.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def unnested(table: TableFile, options: Options) -> TableFile:
     table.store.run(MACROS)
     for lists in levels(options.explode):
         table = _with_spots(table, lists)
-        table = _exploded(table, lists)
+        table = _exploded(_without_uneven(table, lists), lists)
     taken = options.columns or {name: name for name in table.names}
     return _remade(
         table,
@@ -72,25 +72,34 @@ def _with_spots(table: TableFile, names: Sequence[str]) -> TableFile:
     new = {name: _at(_spot(table, name)) for name in names if name not in table.names}
     if not new:
         return table
-    kept: dict[str, exp.Expr] = {name: exp.column(name, quoted=True) for name in table.names}
+    kept = {name: _column(name) for name in table.names}
     return _remade(table, kept | new, {**table.syntaxes, **dict.fromkeys(new, cells.JSON)})
 
 
 def _exploded(table: TableFile, lists: Sequence[str]) -> TableFile:
     """The table with a row for each element of the lists in some columns, side by side."""
-    values = [exp.column(name, quoted=True) for name in lists]
-    lengths = [_func("zodiac_length", value) for value in values]
-    longest = exp.func("coalesce", *lengths)
-    alone = longest.copy().is_(exp.null())
-    differ = exp.or_(*(exp.func("coalesce", own.neq(longest), exp.false()) for own in lengths))
-    made: dict[str, exp.Expr] = {name: exp.column(name, quoted=True) for name in table.names}
-    for name, value in zip(lists, values, strict=True):
-        elements = _func("zodiac_elements", value, alone)
-        whole = exp.array(exp.cast(value.copy(), "JSON"))
-        made[name] = _func("unnest", exp.case().when(differ, whole).else_(elements))
+    alone = exp.func("coalesce", *map(_column, lists)).is_(exp.null())
+    made = {name: _column(name) for name in table.names}
     for name in lists:
-        made[name] = _func("zodiac_json", made[name])
+        elements = _func("zodiac_elements", _column(name), alone)
+        made[name] = _func("zodiac_json", _func("unnest", elements))
     return _remade(table, made, table.syntaxes)
+
+
+def _without_uneven(table: TableFile, lists: Sequence[str]) -> TableFile:
+    """The table without the rows in which lists differ in length; it knows which these were."""
+    if len(lists) == 1:
+        return table
+    lengths = [_func("zodiac_length", _column(name)) for name in lists]
+    known = exp.func("coalesce", *lengths)
+    fault = exp.or_(*(exp.func("coalesce", own.neq(known), exp.false()) for own in lengths))
+    said = f"the lists in {' and '.join(lists)} are not of the same length"
+    count, found = table.refused({lists[0]: fault}, lambda *_: said)
+    if not count:
+        return table
+    table.drop([fault], whole=True)
+    uneven = (*table.uneven, *found)
+    return replace(table, uneven=uneven, uneven_count=table.uneven_count + count)
 
 
 def _spot(table: TableFile, name: str) -> Spot:
@@ -115,12 +124,16 @@ class _Any(frozenset[str]):
 
 def _at(spot: Spot) -> exp.Expr:
     """The value at a spot."""
-    value: exp.Expr = exp.column(spot.column, quoted=True)
+    value = _column(spot.column)
     for part in spot.parts:
         escaped = part.replace("\\", "\\\\").replace('"', '\\"')
         path = f'$."{escaped}"' if part else "/"
         value = _func("json_extract", value, exp.Literal.string(path))
     return _func("zodiac_json", value) if spot.parts else value
+
+
+def _column(name: str) -> exp.Expr:
+    return exp.column(name, quoted=True)
 
 
 def _func(name: str, *given: exp.Expr) -> exp.Expr:

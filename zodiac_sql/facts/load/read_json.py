@@ -104,11 +104,13 @@ def _syntaxes(
 ) -> dict[str, cells.Syntax]:
     """How the cells of the columns that are read are written."""
     taken = options.columns or {name: name for name in found}
-    if is_nested([*found], options):
-        read = tops([*found], [*taken, *options.explode])
+    wanted, names = [*taken, *options.explode], [*found]
+    if is_nested(names, options):
+        read = tops(names, wanted)
+        wanted = [name for name in wanted if not tops(names, [name])]
     else:
-        require_columns(file.path, [*found], [*taken])
         read = [*taken]
+    require_columns(file.path, names, wanted)
     reached = reached_into([*found], options)
     types = known_types([*taken.values()], known)
     return {

@@ -56,6 +56,9 @@ class TableFile:
     """How the file was read, where people may not expect it."""
     is_multiline: bool = False
     """Whether a column that is not taken has texts with line breaks."""
+    uneven: tuple[Skipped, ...] = ()
+    """The first rows that are gone, because lists in them should have the same length."""
+    uneven_count: int = 0
     numbered: bool = False
     """Whether lists have become rows: then the column NUMBER of zodiac_rows, which is no column of
     the file, has the row of the file that each was."""

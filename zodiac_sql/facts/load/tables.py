@@ -89,8 +89,8 @@ def _load_rows(
     typing = typed(table, predicate, widens)
     told = tuple(mixed_cells.notes(table, typing))
     wrong, shown = misfits(table, typing) if typing.doubtful else (0, [])
-    bad = _by_line([*table.rejected, *shown])
-    count = len(table.rejected) + wrong
+    bad = _by_line([*table.rejected, *table.uneven, *shown])
+    count = len(table.rejected) + table.uneven_count + wrong
     if bad and not skip_bad:
         lines = "line" if count == 1 else "lines"
         raise DataError(
