@@ -252,6 +252,9 @@ def test_files_and_rows_without_lists(kb: KnowledgeBase) -> None:
         kb.insert("p", pa.table({"a": [[1]]}), explode=["a", "a"])
     with pytest.raises(DataError, match="no column can be called zodiac.row"):
         kb.insert("p", pa.table({"a": [[1]], "zodiac$row": [1]}), explode="a")
+    Path("p.jsonl").write_text('{"a": [1], "zodiac$row": 1}\n')
+    with pytest.raises(DataError, match="p.jsonl: no column can be called zodiac.row"):
+        kb.load("p.jsonl", explode="a")
 
 
 def test_files_without_rows(kb: KnowledgeBase) -> None:

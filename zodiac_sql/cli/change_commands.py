@@ -123,7 +123,6 @@ def run(
       zodiac run farm.duckdb -r wind.rules -d farm.nt --plan
       zodiac run farm.duckdb -r wind.rules -d readings.parquet --columns read
       zodiac run :memory: -r wind.rules -d farm.nt --out results --format csv
-      zodiac run farm.duckdb -r wind.rules -d log.csv --columns id=turbine,celsius --nulls skip-row
     """
     rule_files, files = rules or [], data or []
     if not rule_files and not files:

@@ -51,8 +51,7 @@ def chosen_schema(subject: str, schema: pa.Schema, options: RowOptions) -> pa.Sc
             f"{subject} has two columns called {twice}. Give them different names. Nothing was "
             "loaded."
         )
-    if options.explode and any(name.lower() == NUMBER for name in names):
-        raise DataError(f"{subject}: no column can be called {NUMBER}. Nothing was loaded.")
+    require_unnumbered(subject, names, options)
     batch = _shaped(subject, pa.RecordBatch.from_pylist([], schema=schema), options, 0)
     return _filled(batch, _fills(subject, batch.schema, options.fills or {})).schema
 
@@ -115,6 +114,12 @@ def _fills(subject: str, schema: pa.Schema, given: Mapping[str, object]) -> dict
                 "values. Nothing was loaded."
             ) from None
     return found
+
+
+def require_unnumbered(subject: object, names: Sequence[str], options: RowOptions) -> None:
+    """Raise DataError if a column has the name of the one that will number rows."""
+    if options.explode and any(name.lower() == NUMBER for name in names):
+        raise DataError(f"{subject}: no column can be called {NUMBER}. Nothing was loaded.")
 
 
 def require_columns(subject: object, names: Sequence[str], wanted: Sequence[str]) -> None:

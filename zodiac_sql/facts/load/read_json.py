@@ -14,7 +14,7 @@ from zodiac_sql.database.duckdb_errors import BrokenStreamError
 from zodiac_sql.database.other_connections import connect_outside
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError, EvaluationError, StoreError, shortened
-from zodiac_sql.facts.chosen_rows import require_columns
+from zodiac_sql.facts.chosen_rows import require_columns, require_unnumbered
 from zodiac_sql.facts.load import cells
 from zodiac_sql.facts.load.bounds import check_decimals, check_decimals_of_lines, check_nesting
 from zodiac_sql.facts.load.buffers import sized
@@ -111,6 +111,7 @@ def _syntaxes(
     else:
         read = [*taken]
     require_columns(file.path, names, wanted)
+    require_unnumbered(file.path, names, options)
     reached = reached_into([*found], options)
     types = known_types([*taken.values()], known)
     return {
