@@ -21,6 +21,7 @@ from html import escape
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self, Unpack, overload
 
+from zodiac_sql.change.inserting import Inserting, changing_in, row_keywords_in
 from zodiac_sql.change.settings import CHANGING, Changing, Settings
 from zodiac_sql.database.connection import Tracer
 from zodiac_sql.database.guard import exclusive
@@ -153,30 +154,36 @@ class KnowledgeBase(Questions):
             update.drop_rules(*rules, set=set, strict=strict)
         return update.change
 
-    def insert(self, predicate: str, rows: object, **how: Unpack[Changing]) -> Change:
+    def insert(self, predicate: str, rows: object, **options: Unpack[Inserting]) -> Change:
         """Insert explicit facts. Facts that are there already change nothing.
 
         `rows` are a list of tuples, an Arrow table or stream, a pandas, polars or Spark data frame,
-        or a DuckDB relation. An index of pandas that has a name is a column, before the others.
+        or a DuckDB relation. An index of pandas that has a name is a column, before the others. A
+        table without rows creates its predicate. `columns`, `nulls` and `explode` are as for
+        `load`; of tuples, `columns` names all values in order.
         Raises DataError if arity or types do not fit, or something is NULL.
         """
-        with self.update(**how) as update:
-            update.insert(predicate, rows)
+        with self.update(**changing_in(options)) as update:
+            update.insert(predicate, rows, **row_keywords_in(options))
         return update.change
 
-    def delete(self, predicate: str, rows: object, **how: Unpack[Changing]) -> Change:
-        """Delete explicit facts. A fact that rules derive stays derived. Raises DataError."""
-        with self.update(**how) as update:
-            update.delete(predicate, rows)
+    def delete(self, predicate: str, rows: object, **options: Unpack[Inserting]) -> Change:
+        """Delete explicit facts. A fact that rules derive stays derived. Raises DataError.
+
+        The rows are read as by `insert`.
+        """
+        with self.update(**changing_in(options)) as update:
+            update.delete(predicate, rows, **row_keywords_in(options))
         return update.change
 
-    def replace(self, predicate: str, rows: object, **how: Unpack[Changing]) -> Change:
+    def replace(self, predicate: str, rows: object, **options: Unpack[Inserting]) -> Change:
         """Make these rows the only explicit facts of a predicate. Raises DataError as `insert`.
 
-        Only the difference from the present facts is inserted and deleted.
+        The rows are read as by `insert`. Only the difference from the present facts is inserted and
+        deleted.
         """
-        with self.update(**how) as update:
-            update.replace(predicate, rows)
+        with self.update(**changing_in(options)) as update:
+            update.replace(predicate, rows, **row_keywords_in(options))
         return update.change
 
     def load(
@@ -196,11 +203,12 @@ class KnowledgeBase(Questions):
         nothing is loaded; with `skip_bad` it is left out and reported in the change's notes.
 
         Options for tables: `nulls`, which is "refuse", "skip-row", or values by column; `columns`,
-        the names of those to take, or by their names those that they get, or "read" for those that
-        rules of the same `update` name; a note says which are loaded. For CSV:
+        the names of those to take, or by their names those that they get ("address.city" is a part
+        of an object), or "read" for those that rules of the same `update` name; a note says which
+        are loaded. `explode` names columns with lists: each element makes a fact. For CSV:
         `header=False`, `delimiter`, `null_string`, `date_format`, `timestamp_format` ("%d.%m.%Y").
         """
-        from zodiac_sql.change.loading import changing_in, table_options_in
+        from zodiac_sql.change.loading import table_options_in
 
         with self.update(progress=progress, **changing_in(options)) as update:
             update.load(path, predicate, skip_bad=skip_bad, **table_options_in(options))
@@ -219,7 +227,7 @@ class KnowledgeBase(Questions):
 
         Facts that are not there are passed over, and counted in the change's notes.
         """
-        from zodiac_sql.change.loading import changing_in, table_options_in
+        from zodiac_sql.change.loading import table_options_in
 
         with self.update(progress=progress, **changing_in(options)) as update:
             update.unload(path, predicate, skip_bad=skip_bad, **table_options_in(options))

@@ -16,9 +16,12 @@ from zodiac_sql.change.exact_floats import require_exact_floats
 from zodiac_sql.change.request import Request
 from zodiac_sql.change.schema_edits import SchemaEdits, no_schema_edits
 from zodiac_sql.change.update_report import UpdateReport
+from zodiac_sql.facts.chosen_rows import notes_on
+from zodiac_sql.facts.row_options import AS_THEY_ARE, RowOptions
 from zodiac_sql.facts.stage import stage_rows, staged_explicit
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.language.syntax import Constant, Program, Type
+from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.program.rule_edits import RuleEdits
 from zodiac_sql.program.rule_sets import Into
 from zodiac_sql.program.set_facts import is_of_facts, with_facts_of_set
@@ -75,17 +78,51 @@ class Collected:
         for declaration in program.declarations:
             self.report.problems += self.edits.name_columns(declaration)
 
-    def stage(self, predicate: str, rows: object, *, gone: bool = False) -> Staged | None:
+    def stage(
+        self,
+        predicate: str,
+        rows: object,
+        *,
+        gone: bool = False,
+        options: RowOptions = AS_THEY_ARE,
+    ) -> Staged | None:
         """Stage rows of a predicate with the columns known so far; None if there are no rows."""
         with self.report.timed("stage"):
             known = self.edits.provisional.get(predicate)
-            return stage_rows(self.before.store, predicate, rows, known, gone=gone)
+            store = self.before.store
+            staged = stage_rows(store, predicate, rows, known, gone=gone, options=options)
+        if staged is not None and staged.left_out:
+            self.report.remarks += notes_on(predicate, staged.left_out)
+        return staged
 
-    def insert(self, staged: Staged) -> None:
-        """Collect facts that enter: they settle the columns of their predicate."""
+    def insert(self, staged: Staged, *, empty: bool = False) -> None:
+        """Collect facts that enter: they settle the columns of their predicate.
+
+        If they are `empty`, they make sure that it is there.
+        """
         self._widen(staged)
         self.edits.settle_by(staged)
+        if empty and not self._has_facts(staged.predicate):
+            self.edits.declare(staged.predicate)
         self.request.inserts[staged.predicate].append(staged)
+
+    def insert_rows(self, staged: Staged, *, alone: bool = False) -> None:
+        """Collect rows that enter, perhaps as the only ones.
+
+        A table without rows makes sure that its predicate is there; a list says nothing of columns.
+        """
+        empty = staged.rows == 0 and staged.given is None
+        self.insert(staged, empty=empty)
+        if empty and alone:
+            self.edits.declare(staged.predicate)
+
+    def _has_facts(self, predicate: str) -> bool:
+        """Whether a predicate has explicit facts, or gets some."""
+        state = self.before.state
+        known = state.schema.get(predicate)
+        if known is not None and state.rows.get((EXPLICIT_SCHEMA, known.sql_name)):
+            return True
+        return predicate in self.request.inserts
 
     def _widen(self, staged: Staged) -> None:
         """Let columns of ints become floats for facts with fractions."""

@@ -77,9 +77,7 @@ def _insert(collected: Collected, file: File) -> None:
         loaded = staged(collected.before.store, edits.provisional, file)
         edits.prefixes = {**dict(loaded.prefixes), **edits.prefixes}
         for one in loaded.staged:
-            collected.insert(one)
-            if not loaded.facts:
-                edits.declare(one.predicate)
+            collected.insert(one, empty=not loaded.facts)
     report.of_files += loaded.notes
 
 

@@ -12,12 +12,6 @@ class Loading(TableOptions, Changing, total=False):
     """Both of them."""
 
 
-def changing_in(given: Loading) -> Changing:
-    """How to make the change."""
-    kept = {key: value for key, value in given.items() if key in Changing.__annotations__}
-    return cast("Changing", kept)
-
-
 def table_options_in(given: Loading) -> TableOptions:
     """How to read the table."""
     kept = {key: value for key, value in given.items() if key not in Changing.__annotations__}

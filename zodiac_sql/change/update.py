@@ -16,6 +16,7 @@ from zodiac_sql.change.request import Request
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.guard import Guard, exclusive
 from zodiac_sql.errors import QueryError
+from zodiac_sql.facts.row_options import AS_THEY_ARE, RowKeywords, RowOptions, row_options_of
 from zodiac_sql.facts.stage import staged_explicit
 from zodiac_sql.language.named_columns import facts_in_place
 from zodiac_sql.language.schema import Staged
@@ -152,44 +153,51 @@ class Update:
         return TRIPLE in self._collected.edits.provisional
 
     @exclusive
-    def insert(self, predicate: str, rows: object) -> None:
-        """Insert explicit facts: tuples, or a table in columns. Raises DataError."""
+    def insert(self, predicate: str, rows: object, **options: Unpack[RowKeywords]) -> None:
+        """Insert explicit facts: tuples, or a table in columns. Raises DataError.
+
+        `options` are those of `KnowledgeBase.insert`. A table without rows creates its predicate.
+        """
         collected = self._collected
-        staged = collected.stage(collected.edits.meant(predicate), rows)
+        name, wanted = collected.edits.meant(predicate), _row_options(options)
+        staged = collected.stage(name, rows, options=wanted)
         if staged is not None:
-            collected.insert(staged)
+            collected.insert_rows(staged)
 
     @exclusive
-    def delete(self, predicate: str, rows: object) -> None:
+    def delete(self, predicate: str, rows: object, **options: Unpack[RowKeywords]) -> None:
         """Delete explicit facts; rows that are not there are passed over. Raises DataError.
 
-        Facts that are not explicit but derived stay; the change's notes tell how many.
+        The rows are read as by `insert`. Facts that are not explicit but derived stay; the change's
+        notes tell how many.
         """
         collected, request, edits = self._collected, self._collected.request, self._collected.edits
-        name = edits.meant(predicate)
+        name, wanted = edits.meant(predicate), _row_options(options)
         known = edits.provisional.get(name)
         if known is None:
             collected.report.remarks += absent(name, edits.provisional)
         if known is None or known.open:
             return
-        if (part := _looked_up(collected.before, name, rows)) is not None:
+        part = None if options else _looked_up(collected.before, name, rows)
+        if part is not None:
             nothing = (None,) * known.arity
             there = Staged(name, known.columns, nothing, part.table, False, part.rows)
             request.deletes[name].append(there)
             request.seen[name] = part
-        elif (staged := collected.stage(name, rows, gone=True)) is not None:
+        elif (staged := collected.stage(name, rows, gone=True, options=wanted)) is not None:
             request.deletes[name].append(staged)
 
     @exclusive
-    def replace(self, predicate: str, rows: object) -> None:
+    def replace(self, predicate: str, rows: object, **options: Unpack[RowKeywords]) -> None:
         """Make these rows the only explicit facts of a predicate. Raises DataError.
 
-        Only the difference from the present facts is inserted and deleted.
+        The rows are read as by `insert`. Only the difference from the present facts is inserted and
+        deleted.
         """
         collected, name = self._collected, self._collected.edits.meant(predicate)
-        staged = collected.stage(name, rows)
+        staged = collected.stage(name, rows, options=_row_options(options))
         if staged is not None:
-            collected.insert(staged)
+            collected.insert_rows(staged, alone=True)
         store, state = collected.before.store, collected.before.state
         known = state.schema.get(name)
         if known is not None and state.rows.get((EXPLICIT_SCHEMA, known.sql_name)):
@@ -296,6 +304,10 @@ class Update:
 
         name = self._collected.edits.meant(predicate) if predicate else None
         return File(path, name, skip_bad, options_of(options, widens=inserts))
+
+
+def _row_options(given: RowKeywords) -> RowOptions:
+    return row_options_of(given) if given else AS_THEY_ARE
 
 
 def _looked_up(before: Baseline, predicate: str, rows: object) -> Part | None:

@@ -22,6 +22,7 @@ from zodiac_sql.cli.options import (
     Database,
     DateFormat,
     Delimiter,
+    Explode,
     ExportFormat,
     Format,
     Json,
@@ -99,6 +100,7 @@ def run(
     skip_bad: SkipBad = False,
     nulls: Nulls = None,
     columns: Columns = None,
+    explode: Explode = None,
     no_header: NoHeader = False,
     delimiter: Delimiter = None,
     null_string: NullString = None,
@@ -121,14 +123,13 @@ def run(
       zodiac run farm.duckdb -r wind.rules -d farm.nt --plan
       zodiac run farm.duckdb -r wind.rules -d readings.parquet --columns read
       zodiac run :memory: -r wind.rules -d farm.nt --out results --format csv
-      zodiac run farm.duckdb -r wind.rules -d log.csv --columns id=turbine,celsius --nulls skip-row
     """
     rule_files, files = rules or [], data or []
     if not rule_files and not files:
         raise typer.BadParameter("give rules with -r, or data with -d")
     require_files([*rule_files, *files])
     texts = (delimiter, null_string, date_format, timestamp_format)
-    options = table_options(nulls, columns, no_header, *texts)
+    options = table_options(nulls, columns, explode, no_header, *texts)
     wanted = Wanted(rules=rule_files, data=files, skip_bad=skip_bad, options=options, strict=strict)
     limits = {"memory_limit": memory_limit, "threads": threads, "temp_directory": temp_directory}
     if plan:
@@ -246,6 +247,7 @@ def insert(
     skip_bad: SkipBad = False,
     nulls: Nulls = None,
     columns: Columns = None,
+    explode: Explode = None,
     no_header: NoHeader = False,
     delimiter: Delimiter = None,
     null_string: NullString = None,
@@ -266,6 +268,7 @@ def insert(
       zodiac insert farm.duckdb farm.nt
       zodiac insert farm.duckdb monday.csv tuesday.csv -p hasTemperature
       zodiac insert farm.duckdb log.csv -p at --columns id=turbine,celsius --nulls skip-row
+      zodiac insert farm.duckdb farm.jsonl -p tag --explode tags --columns id,tags=tag
       zodiac insert farm.duckdb monday.csv -p hasTemperature --preview --samples 20
     """
     shown = shown_of(preview, samples, why)
@@ -273,7 +276,7 @@ def insert(
         require_database(db, preview)
     require_files(files)
     texts = (delimiter, null_string, date_format, timestamp_format)
-    options = table_options(nulls, columns, no_header, *texts)
+    options = table_options(nulls, columns, explode, no_header, *texts)
     wanted = Wanted(data=files, predicate=predicate, skip_bad=skip_bad, options=options)
     change_and_print(db, wanted, shown, as_json)
 
@@ -286,6 +289,7 @@ def delete(
     skip_bad: SkipBad = False,
     nulls: Nulls = None,
     columns: Columns = None,
+    explode: Explode = None,
     no_header: NoHeader = False,
     delimiter: Delimiter = None,
     null_string: NullString = None,
@@ -312,7 +316,7 @@ def delete(
     require_database(db, preview)
     require_files(files)
     texts = (delimiter, null_string, date_format, timestamp_format)
-    options = table_options(nulls, columns, no_header, *texts)
+    options = table_options(nulls, columns, explode, no_header, *texts)
     wanted = Wanted(unloaded=files, predicate=predicate, skip_bad=skip_bad, options=options)
     change_and_print(db, wanted, shown, as_json)
 

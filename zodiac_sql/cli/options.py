@@ -93,7 +93,16 @@ Columns = Annotated[
     typer.Option(
         "--columns",
         metavar="A,B=C|read",
-        help="Take only column A, and column B by the name C; or read: those that rules name.",
+        help="Take only column A, and column B by the name C; or read: those that rules name. "
+        "B may be a part of an object: address.city=city.",
+    ),
+]
+Explode = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--explode",
+        metavar="COLUMN",
+        help="Make a fact of each element of the lists in a column; may be repeated.",
     ),
 ]
 NoHeader = Annotated[
@@ -117,6 +126,7 @@ TimestampFormat = Annotated[
 def table_options(
     nulls: list[str] | None,
     columns: str | None,
+    explode: list[str] | None,
     no_header: bool,
     *texts: str | None,
 ) -> TableOptions:
@@ -137,6 +147,8 @@ def table_options(
     elif columns:
         pairs = (one.partition("=") for one in columns.split(","))
         found["columns"] = {old: new or old for old, _, new in pairs}
+    if explode:
+        found["explode"] = explode
     if no_header:
         found["header"] = False
     return cast("TableOptions", found)

@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from zodiac_sql.errors import DataError
+from zodiac_sql.facts.row_options import NESTED
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Column, Type
 
@@ -84,10 +85,16 @@ _UNNAMED = re.compile(r"__index_level_[0-9]+__")
 
 def unsupported(predicate: str, column: str, type_: str) -> str:
     """The message that a column's values cannot be facts, with the way out."""
+    holds = "text, integers, floating-point numbers, booleans, dates or timestamps"
+    hint = f" {NESTED}" if _NESTING.match(type_) else ""
     return (
-        f"{predicate}: column {column} has the type {type_}. A fact's column holds text, integers, "
-        "floating-point numbers, booleans, dates or timestamps: convert it, or leave it out."
+        f"{predicate}: column {column} has the type {type_}. A fact's column holds {holds}: "
+        f"convert it, or leave it out.{hint}"
     )
+
+
+_NESTING = re.compile(r".*\]$|(STRUCT|MAP)\(", re.DOTALL)
+"""DuckDB's types of lists and objects."""
 
 
 def _extension(field: pa.Field) -> str | None:

@@ -21,8 +21,13 @@ Place = Callable[[int], str]
 """The name in messages of the row with this number (from 1): `row 3`, or a line of a file."""
 
 
-def _numbered(source: str) -> exp.Subquery:
-    """A temporary table with a number for each row, in a column whose name none of its own has."""
+def _numbered(source: str, numbered: bool) -> exp.Expr:
+    """A temporary table with a number for each row, in a column whose name none of its own has.
+
+    It may be `numbered` already.
+    """
+    if numbered:
+        return temp_table(source)
     number = exp.Window(this=exp.RowNumber()).as_(NUMBER, quoted=True)
     return exp.select("*", number).from_(temp_table(source)).subquery("n", copy=False)
 
@@ -73,7 +78,10 @@ def _try_cast(value: exp.Expr, type_: str) -> exp.Expr:
     return exp.TryCast(this=value.copy(), to=exp.DataType.build(type_, dialect="duckdb"))
 
 
-_NOT_EMPTY = "Every column of a fact has a value: fill the cell, or leave the row out."
+_NOT_EMPTY = (
+    "Every column of a fact has a value: fill the cell, or leave the row out, "
+    "by hand or by `nulls`."
+)
 
 _WIDE = (
     "which is beyond 64 bits",
@@ -89,7 +97,12 @@ _NO_YEAR = ("which is no day of the years 1 to 9999", "Correct it, or leave the 
 
 
 def check_cells(
-    store: Store, predicate: str, source: str, columns: Sequence[SourceColumn], place: Place
+    store: Store,
+    predicate: str,
+    source: str,
+    columns: Sequence[SourceColumn],
+    place: Place,
+    numbered: bool = False,
 ) -> None:
     """Refuse empty cells and values that would change. It takes one scan if all is well.
 
@@ -101,7 +114,7 @@ def check_cells(
     found = store.rows(
         exp.select(
             *(exp.func("min", row) for row in rows), *(exp.func("count", row) for row in rows)
-        ).from_(_numbered(source))
+        ).from_(_numbered(source, numbered))
     )[0]
     first = [row for row in found[: len(faults)] if row is not None]
     if not first:
@@ -115,6 +128,7 @@ def check_cells(
     else:
         value = exp.cast(exp.column(fault.column.source, quoted=True), "VARCHAR")
         mine = number.eq(exp.Literal.number(min(first)))
-        ((text,),) = store.rows(exp.select(value).from_(_numbered(source)).where(mine))
+        one = exp.select(value).from_(_numbered(source, numbered)).where(mine, fault.condition)
+        ((text,), *_) = store.rows(one)  # a list may have made several rows of this number
         said = f"holds {text} in {place(min(first))}{more}, {fault.said}"
     raise DataError(f"{where} {said}. {fault.hint}")

@@ -16,6 +16,7 @@ from zodiac_sql.errors import DataError
 from zodiac_sql.facts.arrow_types import unsupported
 from zodiac_sql.language.schema import Predicate, default_columns
 from zodiac_sql.language.syntax import Column, Type
+from zodiac_sql.names import NUMBER
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,14 +36,19 @@ _TYPES = {
 """DuckDB's type of a column from outside, without its parameters -> the type of its values."""
 
 
-def plain_columns(data: object) -> list[SourceColumn] | None:
-    """The columns of an Arrow table if no cell is empty and no type needs a check; else None."""
+def plain_columns(data: object, numbered: bool = False) -> list[SourceColumn] | None:
+    """The columns of an Arrow table if no cell is empty and no type needs a check; else None.
+
+    If it is `numbered`, NUMBER is none of them.
+    """
     import pyarrow as pa
 
     if not isinstance(data, pa.Table):
         return None
     columns = []
     for field, values in zip(data.schema, data.columns, strict=True):
+        if numbered and field.name == NUMBER:
+            continue
         known = _PLAIN_TYPES.get(str(field.type))
         if known is None or values.null_count or not _in_calendar(values):
             return None
@@ -112,13 +118,20 @@ def _kind(source_type: str) -> str:
     return source_type if source_type.endswith("]") else source_type.split("(")[0]
 
 
-def columns_of(store: Store, source: str, untyped: Collection[str]) -> list[SourceColumn]:
-    """The columns of a temporary table, each with the type its values have as facts."""
+def columns_of(
+    store: Store, source: str, untyped: Collection[str], numbered: bool = False
+) -> list[SourceColumn]:
+    """The columns of a temporary table, each with the type its values have as facts.
+
+    If it is `numbered`, NUMBER is none of them.
+    """
     described = (
         store.run(exp.select(exp.Star()).from_(temp_table(source)).limit(0)).description or []
     )
     columns = []
     for name, code, *_ in described:
+        if numbered and name == NUMBER:
+            continue
         source_type = "NULL" if name in untyped else str(code)
         columns.append(SourceColumn(name, source_type, name, _TYPES.get(_kind(source_type))))
     return columns

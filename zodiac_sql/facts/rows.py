@@ -12,16 +12,20 @@ import math
 import numbers
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.arrow_types import in_types_of_duckdb, unsupported, without_row_numbers
+from zodiac_sql.facts.chosen_rows import LeftOut, chosen
 from zodiac_sql.facts.pandas_frames import is_pandas, table_of
 from zodiac_sql.facts.python_values import beyond_64_bits, has_surrogate, in_64_bits, shown
+from zodiac_sql.facts.row_options import AS_THEY_ARE, RowOptions
 from zodiac_sql.facts.spark_frames import is_spark, stream
-from zodiac_sql.language.schema import Predicate, default_columns
+from zodiac_sql.facts.tuple_options import EMPTY, names_of_tuples, without_gaps
+from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
+from zodiac_sql.names import NUMBER
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,12 +39,15 @@ _ACCEPTED = (
 @dataclass(frozen=True, slots=True)
 class Offered:
     """An Arrow table or stream. `named` tells whether its column names came with the data;
-    `untyped` are the columns without values, which have no type."""
+    `untyped` are the columns without values, which have no type. With lists as rows, it has the
+    column NUMBER, too, and is `numbered`. Rows may be left out while it is read."""
 
     data: object
-    width: int
+    names: tuple[str, ...]
     named: bool
     untyped: tuple[str, ...] = ()
+    numbered: bool = False
+    left_out: LeftOut = field(default_factory=LeftOut)
 
     @property
     def rows(self) -> int | None:
@@ -48,51 +55,76 @@ class Offered:
         return getattr(self.data, "num_rows", None)
 
 
-def as_arrow(predicate: str, rows: object, known: Predicate | None) -> Offered | None:
+def as_arrow(
+    predicate: str,
+    rows: object,
+    known: Predicate | None,
+    options: RowOptions = AS_THEY_ARE,
+    subject: str = "",
+) -> Offered | None:
     """The rows as Arrow; None if there are none and nothing tells their types.
 
-    `known` is the predicate, if it is known. Raises DataError.
+    `known` is the predicate, if it is known. `subject` is what the rows are called in errors about
+    their columns. Raises DataError.
     """
     if isinstance(rows, (str, bytes, Mapping)):
         raise DataError(f"{predicate}: a {type(rows).__name__} is not rows. {_ACCEPTED}")
+    subject = subject or f"{predicate}: the table"
     if is_pandas(rows):
-        return _from_pandas(predicate, rows, known)
+        # In pandas a missing number is NaN, so here NaN means missing too, and is refused later.
+        table, labelled = table_of(predicate, rows)
+        return _offered(predicate, table, known, options, subject, labelled)
     if is_spark(rows):
-        return _from_stream(predicate, stream(rows), known)
+        rows = stream(rows)
     if hasattr(rows, "__arrow_c_stream__"):
-        return _from_stream(predicate, rows, known)
+        data = _arrow(predicate, rows, known, options)
+        return _offered(predicate, data, known, options, subject)
     if isinstance(rows, Iterable):
-        return _from_tuples(predicate, list(rows), known)
+        return _from_tuples(predicate, list(rows), known, options)
     raise DataError(f"{predicate}: a {type(rows).__name__} is not rows. {_ACCEPTED}")
 
 
-def _from_pandas(predicate: str, frame: Any, known: Predicate | None) -> Offered:
-    """In pandas a missing number is NaN, so here NaN means missing too, and is refused later."""
-    table, labelled = table_of(predicate, frame)
-    check_names(predicate, table.schema.names)
-    table = in_types_of_duckdb(predicate, table, _texts(table.schema.names, known))
-    return Offered(table, table.num_columns, labelled, _untyped(table.schema))
-
-
-def _from_stream(predicate: str, rows: Any, known: Predicate | None) -> Offered:
+def _arrow(
+    predicate: str, rows: Any, known: Predicate | None, options: RowOptions
+) -> pa.Table | pa.RecordBatchReader:
+    """A table, or a stream of its rows, without columns that only count rows."""
     import pyarrow as pa
 
     if isinstance(rows, pa.Table) and rows.num_columns:
-        rows = rows.select(without_row_numbers(predicate, rows.schema, known))
-        check_names(predicate, rows.schema.names)
-        table = in_types_of_duckdb(predicate, rows, _texts(rows.schema.names, known))
-        return Offered(table, rows.num_columns, True, _untyped(rows.schema))
+        if options.columns:
+            return rows
+        return rows.select(without_row_numbers(predicate, rows.schema, known))
     _check_relation(predicate, rows)
     try:
         reader = pa.RecordBatchReader.from_stream(rows)
     except (pa.ArrowException, OSError, TypeError, ValueError) as error:
         raise DataError(f"{predicate}: not a table ({error}). {_ACCEPTED}") from None
-    check_names(predicate, reader.schema.names)
-    reader = _selected(reader, without_row_numbers(predicate, reader.schema, known))
+    if not options.columns:
+        check_names(predicate, reader.schema.names)
+        reader = _selected(reader, without_row_numbers(predicate, reader.schema, known))
     if not reader.schema.names:
         raise DataError(f"{predicate}: the table has no columns. Facts without columns are [()].")
-    reader = in_types_of_duckdb(predicate, reader, _texts(reader.schema.names, known))
-    return Offered(reader, len(reader.schema.names), True, _untyped(reader.schema))
+    return reader
+
+
+def _offered(
+    predicate: str,
+    data: pa.Table | pa.RecordBatchReader,
+    known: Predicate | None,
+    options: RowOptions,
+    subject: str,
+    labelled: bool = True,
+) -> Offered:
+    """A table or stream as its options say, in types that DuckDB keeps. Raises DataError."""
+    left_out = LeftOut()
+    if options is not AS_THEY_ARE:
+        data = chosen(subject, data, options, left_out)
+    numbered = bool(options.explode)
+    names = [name for name in data.schema.names if not numbered or name != NUMBER]
+    check_names(predicate, names)
+    data = in_types_of_duckdb(predicate, data, _texts(names, known))
+    named = labelled or bool(options.columns)
+    return Offered(data, tuple(names), named, _untyped(data.schema), numbered, left_out)
 
 
 def _selected(reader: pa.RecordBatchReader, names: Sequence[str]) -> pa.RecordBatchReader:
@@ -154,20 +186,31 @@ def check_names(predicate: str, names: Sequence[str]) -> None:
 # --- tuples ---------------------------------------------------------------------------------------
 
 
-def _from_tuples(predicate: str, rows: list[Any], known: Predicate | None) -> Offered | None:
-    if not rows:
+def _from_tuples(
+    predicate: str, rows: list[Any], known: Predicate | None, options: RowOptions
+) -> Offered | None:
+    if not rows and not options.columns:
         return None
-    _check_shape(predicate, rows, None if known is None else known.arity)
+    if rows:
+        _check_shape(predicate, rows, None if known is None else known.arity)
     import pyarrow as pa
 
-    names = default_columns(len(rows[0]))
+    names = names_of_tuples(predicate, len(rows[0]) if rows else None, known, options)
+    check_names(predicate, names)
+    left_out = LeftOut()
+    if options.picks:
+        rows = without_gaps(predicate, rows, names, options, left_out)
     texts = _texts(names, known)
     arrays = [
         # A loop of Python, because Ctrl-C ends one; zip(*rows) would make an iterator for each row.
         _array(f"{predicate}: column {name}", _column(rows, place, name in texts))
+        if rows
+        else pa.nulls(0)
         for place, name in enumerate(names)
     ]
-    return Offered(pa.table(arrays, names=list(names)), len(names), named=False)
+    table = pa.table(arrays, names=list(names))
+    named = bool(options.columns)
+    return Offered(table, tuple(names), named, _untyped(table.schema), left_out=left_out)
 
 
 def _column(rows: list[Any], place: int, is_symbol: bool) -> tuple[Any, ...]:
@@ -254,10 +297,10 @@ def _one_type(where: str, column: tuple[Any, ...], kinds: Mapping[type, Type | N
 def _no_value(where: str, column: tuple[Any, ...], kind: type) -> str:
     """The message about a value that no column of a fact can hold."""
     at = _first(column, kind)
-    if kind.__name__ in _EMPTY:
+    if kind.__name__ in EMPTY:
         return (
             f"{where} is empty ({column[at]}) in row {at + 1}. Every column of a fact has a value: "
-            "fill it, or leave the row out."
+            "fill it, or leave the row out, by hand or by `nulls`."
         )
     return (
         f"{where} holds {shown(column[at])} in row {at + 1}, a {kind.__name__}. A fact's column "
@@ -333,14 +376,10 @@ def _timestamps(where: str, column: tuple[Any, ...]) -> pa.Array:
     return pa.array(column, type=pa.timestamp("us", tz="UTC"))
 
 
-_EMPTY = ("NoneType", "NaTType", "NAType")
-"""The classes of None and of pandas' missing values."""
-
-
 def _type_of(kind: type) -> Type | None:
     """The type of a fact's column that holds values of a Python class. Order matters: a bool is
     an int, a datetime is a date, and pandas makes NaT a datetime."""
-    if kind.__name__ in _EMPTY:
+    if kind.__name__ in EMPTY:
         return None
     if kind.__name__ in ("bool", "bool_"):
         return Type.BOOL

@@ -25,7 +25,8 @@ from zodiac_sql.database.statements import create_temp, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.facts.check_cells import Place, check_cells
 from zodiac_sql.facts.columns import SourceColumn, aligned, columns_of, plain_columns
-from zodiac_sql.facts.rows import as_arrow
+from zodiac_sql.facts.row_options import AS_THEY_ARE, RowOptions
+from zodiac_sql.facts.rows import Offered, as_arrow
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.names import EXPLICIT_SCHEMA
@@ -40,7 +41,7 @@ class SourceTable:
 
     `named` tells whether its column names are meaningful. `untyped` are columns without values, and
     so without a type, whatever DuckDB's type is. `place` tells people where a row is. All cells may
-    be known to be `good`.
+    be known to be `good`. If rows were made of lists, the column NUMBER has the `place` of each.
     """
 
     table: str
@@ -48,10 +49,17 @@ class SourceTable:
     untyped: Collection[str] = ()
     place: Place = "row {}".format
     good: bool = False
+    numbered: bool = False
 
 
 def stage_rows(
-    store: Store, predicate: str, rows: object, known: Predicate | None, *, gone: bool = False
+    store: Store,
+    predicate: str,
+    rows: object,
+    known: Predicate | None,
+    *,
+    gone: bool = False,
+    options: RowOptions = AS_THEY_ARE,
 ) -> Staged | None:
     """Stage a list of tuples, an Arrow table or stream, a data frame or a DuckDB relation.
 
@@ -59,12 +67,21 @@ def stage_rows(
     deleted (`gone`) add no symbols: rows with unknown symbols are left out.
     Raises DataError for rows that cannot be facts of the predicate.
     """
-    offered = as_arrow(predicate, store.watch.in_time(rows), known)
+    offered = as_arrow(predicate, store.watch.in_time(rows), known, options)
     if offered is None:
         return None if known is None or known.open else _stage_none(store, known)
-    if not offered.width:
+    if not offered.names:
         return _stage_true(store, predicate)
-    plain = plain_columns(offered.data)
+    staged = _stage_offered(store, predicate, offered, known, gone)
+    left_out = offered.left_out.rows
+    return replace(staged, left_out=left_out) if left_out else staged
+
+
+def _stage_offered(
+    store: Store, predicate: str, offered: Offered, known: Predicate | None, gone: bool
+) -> Staged:
+    """Stage rows of Arrow."""
+    plain = plain_columns(offered.data, offered.numbered)
     if plain is not None:  # no cell needs a check
         columns = aligned(predicate, plain, known, offered.named, widens=not gone)
         named = offered.named and known is None
@@ -79,7 +96,9 @@ def stage_rows(
         source = store.temporary.fresh("rows")
         with scratch(store, source):
             store.run(create_temp(source, exp.select(exp.Star()).from_(temp_table(_OFFERED))))
-            rows_as_came = SourceTable(source, offered.named, offered.untyped)
+            rows_as_came = SourceTable(
+                source, offered.named, offered.untyped, numbered=offered.numbered
+            )
             return stage_table(store, predicate, rows_as_came, known, gone=gone, widens=not gone)
 
 
@@ -93,10 +112,10 @@ def stage_table(
     widens: bool = False,
 ) -> Staged:
     """Stage the rows of a temporary table. `widens` is as for `aligned`. Raises DataError."""
-    columns = columns_of(store, source.table, source.untyped)
+    columns = columns_of(store, source.table, source.untyped, source.numbered)
     columns = aligned(predicate, columns, known, source.named, widens)
     if not source.good:
-        check_cells(store, predicate, source.table, columns, source.place)
+        check_cells(store, predicate, source.table, columns, source.place, source.numbered)
     named = source.named and known is None
     return _staged(store, predicate, columns, temp_table(source.table), named, gone)
 
@@ -122,7 +141,7 @@ def _staged(
     if symbols:
         texts = store.temporary.fresh("texts")
         with scratch(store, texts):
-            store.count(create_temp(texts, query))
+            count = store.count(create_temp(texts, query))
             if gone:
                 every = exp.select(exp.Star()).from_(temp_table(texts))
                 known = dictionary.known_only(every, names, symbols, False)
@@ -130,8 +149,8 @@ def _staged(
             else:
                 dictionary.encode(store, texts, symbols, table)
     else:
-        store.count(create_temp(table, query))
-    return _of(predicate, columns, table, named)
+        count = store.count(create_temp(table, query))
+    return _of(predicate, columns, table, named, None if count else 0)
 
 
 def _casts(columns: Sequence[SourceColumn]) -> list[exp.Expr]:

@@ -48,7 +48,8 @@ class Staged:
     `rows` is the number of rows, if known.
 
     A few facts wait in `given` instead, each once, and there is no table: a statement that reads
-    them gets them as parameters (facts/staged_rows.py).
+    them gets them as parameters (facts/staged_rows.py). `left_out` is how many rows were left out,
+    because a cell is empty.
     """
 
     predicate: str
@@ -58,6 +59,7 @@ class Staged:
     named: bool
     rows: int | None = None
     given: tuple[tuple[object, ...], ...] | None = None
+    left_out: int = 0
 
 
 def default_columns(arity: int) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ result.py         the result of reading a file
 tables.py         CSV, TSV, JSON and Parquet -> facts of one predicate
 read_csv.py       CSV and TSV -> texts
 read_json.py      JSON and JSON lines -> values, or texts
+nested_json.py    lists in JSON -> rows; parts of objects -> columns
 pruned.py         which columns are read, if the rules tell
 no_rows.py        a table without rows
 load_parquet.py   Parquet -> facts

@@ -15,6 +15,7 @@ from zodiac_sql.database.statements import temp_table
 from zodiac_sql.facts.load import cells
 from zodiac_sql.facts.load.result import Skipped
 from zodiac_sql.facts.load.table_file import ROWS, TableFile
+from zodiac_sql.facts.row_options import NESTED
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
 
@@ -65,7 +66,11 @@ class Typing:
     def hint(self, predicate: str) -> str:
         """What would be right, for the columns with cells that are refused."""
         said = []
+        if any(self.refused(name) & cells.NESTED for name in self.doubtful):
+            said.append(f"{NESTED}\n")
         for name in self.doubtful:
+            if self.refused(name) == cells.NESTED:
+                continue
             type_ = self.types[name]
             why = "of the predicate" if name in self.known else "of the other cells"
             text = f": .decl {predicate}(... {name}: symbol ...) keeps all text as it is"

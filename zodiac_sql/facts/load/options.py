@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, TypedDict
 
 from zodiac_sql.errors import DataError
+from zodiac_sql.facts.row_options import READ, RowKeywords, RowOptions, described
 from zodiac_sql.language.columns_read import ColumnsRead
-
-READ = "read"
-"""The word for the columns that rules name."""
 
 _CSV = (".csv", ".tsv")
 _TABLES = (*_CSV, ".parquet", ".jsonl", ".ndjson", ".json")
 
 
-class TableOptions(TypedDict, total=False):
+class TableOptions(RowKeywords, total=False):
     """The keyword arguments of `load` that are about tables."""
 
-    nulls: str | Mapping[str, object]
-    columns: Literal["read"] | Iterable[str] | Mapping[str, str]
     header: bool
     delimiter: str
     null_string: str
@@ -30,17 +24,9 @@ class TableOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """How a table is read.
+class Options(RowOptions):
+    """How a table is read, and how its rows become facts."""
 
-    `columns` has the columns of the file that are taken, in order, with the names that they get.
-    Rows with an empty cell are left out if `skips_rows`, after the cells of the columns in `fills`
-    got a value.
-    """
-
-    skips_rows: bool = False
-    fills: Mapping[str, object] | None = None
-    columns: Mapping[str, str] | None = None
     header: bool = True
     delimiter: str | None = None
     null_string: str | None = None
@@ -61,6 +47,10 @@ class Options:
         of_csv = (
             self.delimiter, self.null_string, self.date_format, self.timestamp_format,
         )  # fmt: skip
+        if suffix in _CSV and self.explode:
+            raise DataError(
+                f"{path} is CSV, whose cells hold no lists: explode is for JSON and Parquet."
+            )
         if suffix not in _CSV and (not self.header or any(of_csv)):
             raise DataError(
                 f"{path} is no CSV: header, delimiter, null_string, date_format and "
@@ -73,13 +63,6 @@ DEFAULTS = Options()
 
 def options_of(given: TableOptions, widens: bool) -> Options:
     """Options from keyword arguments. Raises DataError, or TypeError for an unknown keyword."""
-    rest = {key: value for key, value in given.items() if key not in ("nulls", "columns")}
-    nulls = given.get("nulls", "refuse")
-    if isinstance(nulls, str) and nulls not in ("refuse", "skip-row"):
-        raise DataError(
-            f'nulls is "refuse", "skip-row", or the values of empty cells by column: {nulls!r} is '
-            "none of them."
-        )
     formats = (given.get("date_format"), given.get("timestamp_format"))
     for format_ in formats:
         if format_ is not None and any(part in format_ for part in ("%z", "%Z", "%n")):
@@ -89,25 +72,4 @@ def options_of(given: TableOptions, widens: bool) -> Options:
     prunes = given.get("columns") == READ
     if prunes and not given.get("header", True):
         raise DataError("Without a header, a file has no names of columns that rules could read.")
-    return Options(
-        skips_rows=nulls == "skip-row",
-        fills=dict(nulls) if isinstance(nulls, Mapping) else None,
-        columns=None if prunes else _columns(given.get("columns")),
-        prunes=prunes,
-        widens=widens,
-        **rest,  # type: ignore[arg-type]
-    )
-
-
-def _columns(given: Iterable[str] | Mapping[str, str] | None) -> Mapping[str, str] | None:
-    if given is None:
-        return None
-    if isinstance(given, str):
-        raise DataError(
-            f'columns is a list of names, [{given!r}], or "read": those that rules name.'
-        )
-    found = dict(given) if isinstance(given, Mapping) else {name: name for name in given}
-    names = [name.lower() for name in found.values()]
-    if not found or len(set(names)) < len(names):
-        raise DataError("columns names at least one column, and no two by the same name.")
-    return found
+    return Options(prunes=prunes, widens=widens, **described(given))  # type: ignore[arg-type]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from sqlglot import exp
 
 from zodiac_sql.database.statements import create_temp, parameter, rename, temp_table
 from zodiac_sql.errors import DataError
+from zodiac_sql.facts.chosen_rows import notes_on, require_columns
 from zodiac_sql.facts.load import cells
 from zodiac_sql.facts.load.infer_types import known_types
 from zodiac_sql.facts.load.options import Options
@@ -36,15 +37,6 @@ def prepared(
     for column, value in (options.fills or {}).items():
         _fill(table, column, value)
     return table, (_skip_rows(table) if options.skips_rows else ())
-
-
-def require_columns(path: object, names: Sequence[str], wanted: Sequence[str]) -> None:
-    """Raise DataError unless a file has all columns that are asked for."""
-    missing = [name for name in wanted if name not in names]
-    if missing:
-        raise DataError(
-            f"{path} has no column {missing[0]}. It has {', '.join(names)}. Nothing was loaded."
-        )
 
 
 def _chosen(table: TableFile, columns: Mapping[str, str]) -> TableFile:
@@ -118,10 +110,3 @@ def _skip_rows(table: TableFile) -> tuple[str, ...]:
     if count:
         table.drop(gaps)
     return tuple(notes_on(table.file.path, count))
-
-
-def notes_on(path: object, count: int) -> Iterator[str]:
-    """The note on rows that were left out because a cell is empty."""
-    if count:
-        rows = "1 row was" if count == 1 else f"{count} rows were"
-        yield f"{path}: {rows} left out, because a cell is empty"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -13,17 +14,19 @@ from zodiac_sql.database.duckdb_errors import BrokenStreamError
 from zodiac_sql.database.other_connections import connect_outside
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError, EvaluationError, StoreError, shortened
+from zodiac_sql.facts.chosen_rows import require_columns, require_unnumbered
 from zodiac_sql.facts.load import cells
 from zodiac_sql.facts.load.bounds import check_decimals, check_decimals_of_lines, check_nesting
 from zodiac_sql.facts.load.buffers import sized
 from zodiac_sql.facts.load.infer_types import known_types
 from zodiac_sql.facts.load.lines import READ_LINES, read_into, true_lines
+from zodiac_sql.facts.load.nested_json import is_nested, reached_into, unnested
 from zodiac_sql.facts.load.no_rows import without_rows
 from zodiac_sql.facts.load.options import Options
-from zodiac_sql.facts.load.prepare import require_columns
 from zodiac_sql.facts.load.pruned import Pruned, pruned
 from zodiac_sql.facts.load.source import SourceFile
 from zodiac_sql.facts.load.table_file import ROWS, TableFile, count_where
+from zodiac_sql.facts.nested_names import tops
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
 
@@ -75,14 +78,8 @@ def read_json(
             names = without_rows(store, file, options, known)
             empty = TableFile(store, file, suffix, dict.fromkeys(names, cells.JSON))
             return empty, Pruned(options)
-        told = pruned(options, file.path, [*found], known)
-        if told.options.columns:
-            require_columns(file.path, [*found], [*told.options.columns])
-            found = {name: found[name] for name in told.options.columns}
-        known_by_name = known_types(tuple(found), known)
-        syntaxes = {
-            name: _suited(syntax, known_by_name.get(name)) for name, syntax in found.items()
-        }
+        told = pruned(options, file.path, options.names_in([*found]), known)
+        syntaxes = _syntaxes(file, found, told.options, known)
         floats = [name for name, syntax in syntaxes.items() if syntax.type is Type.FLOAT]
         if floats or cells.JSON in syntaxes.values():
             if format_ == "newline_delimited":
@@ -93,7 +90,36 @@ def read_json(
         if floats and store.count(count_where(exp.or_(*map(_large, floats)))):
             syntaxes.update(dict.fromkeys(floats, cells.JSON))
             _read_cells(store, outside, source, syntaxes)
-    return TableFile(store, file, suffix, syntaxes), told
+    table = TableFile(store, file, suffix, syntaxes)
+    if not is_nested([*found], told.options):
+        return table, told
+    return unnested(table, told.options), replace(told, options=replace(told.options, columns=None))
+
+
+def _syntaxes(
+    file: SourceFile,
+    found: Mapping[str, cells.Syntax],
+    options: Options,
+    known: Predicate | None,
+) -> dict[str, cells.Syntax]:
+    """How the cells of the columns that are read are written."""
+    taken = options.columns or {name: name for name in found}
+    wanted, names = [*taken, *options.explode], [*found]
+    if is_nested(names, options):
+        read = tops(names, wanted)
+        wanted = [name for name in wanted if not tops(names, [name])]
+    else:
+        read = [*taken]
+    require_columns(file.path, names, wanted)
+    require_unnumbered(file.path, names, options)
+    reached = reached_into([*found], options)
+    types = known_types([*taken.values()], known)
+    return {
+        name: cells.JSON
+        if name in reached
+        else _suited(found[name], types.get(taken.get(name, "")))
+        for name in read
+    }
 
 
 @contextmanager

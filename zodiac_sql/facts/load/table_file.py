@@ -17,6 +17,7 @@ from zodiac_sql.facts.load.lines import READ_LINES, true_lines
 from zodiac_sql.facts.load.result import MOST_LISTED, Skipped
 from zodiac_sql.facts.load.source import SourceFile
 from zodiac_sql.language.schema import Staged
+from zodiac_sql.names import NUMBER
 
 ROWS = "zodiac_rows"
 """The temporary table."""
@@ -55,6 +56,12 @@ class TableFile:
     """How the file was read, where people may not expect it."""
     is_multiline: bool = False
     """Whether a column that is not taken has texts with line breaks."""
+    uneven: tuple[Skipped, ...] = ()
+    """The first rows that are gone, because lists in them should have the same length."""
+    uneven_count: int = 0
+    numbered: bool = False
+    """Whether lists have become rows: then the column NUMBER of zodiac_rows, which is no column of
+    the file, has the row of the file that each was."""
 
     def __post_init__(self) -> None:
         """Raise DataError for a name that cannot stand in SQL."""
@@ -72,7 +79,17 @@ class TableFile:
     def place(self, row: int) -> str:
         """The name of a row of zodiac_rows in messages."""
         line, path = self.lines([row]).get(row), self.file.path
-        return f"row {row} of {path}" if line is None else f"line {line} of {path}"
+        if line is not None:
+            return f"line {line} of {path}"
+        return f"row {self._in_file([row])[row]} of {path}"
+
+    def _in_file(self, rows: Sequence[int]) -> dict[int, int]:
+        """The rows of the file that rows of zodiac_rows were."""
+        if not self.numbered:
+            return {row: row for row in rows}
+        row, given = exp.column("rowid") + 1, [exp.Literal.number(row) for row in rows]
+        query = exp.select(row, _NUMBER.copy()).from_(temp_table(ROWS))
+        return dict(self.store.rows(query.where(row.copy().isin(*given))))
 
     def lines(self, rows: Sequence[int]) -> dict[int, int]:
         """The line numbers of rows; none if a row of this file may have several lines.
@@ -83,11 +100,13 @@ class TableFile:
             return {}
         header = 1 if self.suffix in _WITH_HEADER and self.header else 0
         gone = [bad.line for bad in self.rejected]
-        options = {"path": self.file.unglobbed, "gone": gone, "header": header, "rows": list(rows)}
+        in_file = self._in_file(rows)
+        wanted = sorted({*in_file.values()})
+        options = {"path": self.file.unglobbed, "gone": gone, "header": header, "rows": wanted}
         with connect_outside(self.store) as outside:
             found = dict(outside.rows(sized(outside, _PLACES), options))
         true = true_lines(self.file.data, found.values())
-        return {row: true[number] for row, number in found.items()}
+        return {row: true[found[place]] for row, place in in_file.items() if place in found}
 
     def multiline(self) -> bool:
         """Whether some text contains a line break. In JSON lines none does."""
@@ -120,9 +139,11 @@ class TableFile:
     def refused(
         self, faults: Mapping[str, exp.Expr], reason: Callable[[str, str, int], str]
     ) -> tuple[int, list[Skipped]]:
-        """How many rows have a fault, given by column, and the first of these rows."""
+        """How many rows of the file have a fault, given by column, and the first rows with one."""
         condition = exp.or_(*faults.values())
-        count = self.store.count(count_where(condition))
+        each = exp.Distinct(expressions=[_NUMBER.copy()]) if self.numbered else exp.Star()
+        faulty = exp.select(exp.Count(this=each)).from_(temp_table(ROWS)).where(condition)
+        count = self.store.count(faulty)
         if not count:
             return 0, []
         first, held = exp.case(), exp.case()
@@ -147,9 +168,16 @@ class TableFile:
             cell = exp.func("to_json", cell, dialect="duckdb")
         return exp.cast(cell, "VARCHAR")
 
-    def drop(self, faults: Sequence[exp.Expr]) -> None:
-        """Delete the rows with a fault."""
-        self.store.run(exp.delete(temp_table(ROWS)).where(exp.or_(*faults)))
+    def drop(self, faults: Sequence[exp.Expr], *, whole: bool = False) -> None:
+        """Delete the rows with a fault; if `whole`, with all that their rows of the file gave."""
+        condition = exp.or_(*faults)
+        if whole and self.numbered:
+            bad = exp.select(_NUMBER.copy()).from_(temp_table(ROWS)).where(condition)
+            condition = exp.In(this=_NUMBER.copy(), query=bad.subquery(copy=False))
+        self.store.run(exp.delete(temp_table(ROWS)).where(condition))
+
+
+_NUMBER = exp.column(NUMBER, quoted=True)
 
 
 def is_empty(column: str) -> exp.Expr:

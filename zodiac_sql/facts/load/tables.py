@@ -89,8 +89,8 @@ def _load_rows(
     typing = typed(table, predicate, widens)
     told = tuple(mixed_cells.notes(table, typing))
     wrong, shown = misfits(table, typing) if typing.doubtful else (0, [])
-    bad = _by_line([*table.rejected, *shown])
-    count = len(table.rejected) + wrong
+    bad = _by_line([*table.rejected, *table.uneven, *shown])
+    count = len(table.rejected) + table.uneven_count + wrong
     if bad and not skip_bad:
         lines = "line" if count == 1 else "lines"
         raise DataError(
@@ -100,7 +100,8 @@ def _load_rows(
     if skip_bad:
         empty, gaps = table.gaps()
         bad, count = _by_line([*bad, *gaps]), count + empty
-        table.drop([*map(typing.misfit, typing.doubtful), *map(is_empty, table.names)])
+        faults = [*map(typing.misfit, typing.doubtful), *map(is_empty, table.names)]
+        table.drop(faults, whole=True)
     store.run(create_temp_view(CELLS, typing.values()))
     try:
         source = SourceTable(
