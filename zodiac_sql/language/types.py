@@ -326,7 +326,7 @@ class _Typing:
 
     def arguments(self, call: Call, types: Sequence[Type | None], builtin: Builtin) -> None:
         for index, (argument, type_) in enumerate(zip(call.arguments, types, strict=True)):
-            accepted = builtin.parameter(index)
+            accepted = builtin.parameter(index, len(types))
             if type_ and type_ not in accepted:
                 wanted = " or ".join(sorted(accepted))
                 self.clash(
@@ -352,8 +352,8 @@ class _Typing:
         argument = inside.types.get(aggregate.argument.name)
         if builtin is None:
             return
-        if argument and argument not in builtin.parameter(0):
-            wanted = " or ".join(sorted(builtin.parameter(0)))
+        if argument and argument not in builtin.parameter(0, 1):
+            wanted = " or ".join(sorted(builtin.parameter(0, 1)))
             self.clash(
                 f"{aggregate.function} takes {wanted}, not {aggregate.argument} of type {argument}",
                 aggregate.argument.span,
