@@ -10,18 +10,18 @@ import datetime
 import decimal
 import math
 import numbers
-import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.arrow_types import in_types_of_duckdb, unsupported, without_row_numbers
+from zodiac_sql.facts.moment_texts import READERS, timestamps, with_moments
 from zodiac_sql.facts.pandas_frames import is_pandas, table_of
 from zodiac_sql.facts.python_values import beyond_64_bits, has_surrogate, in_64_bits, shown
 from zodiac_sql.facts.spark_frames import is_spark, stream
 from zodiac_sql.language.schema import Predicate, default_columns
-from zodiac_sql.language.syntax import Type
+from zodiac_sql.language.syntax import Column, Type
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -70,7 +70,7 @@ def _from_pandas(predicate: str, frame: Any, known: Predicate | None) -> Offered
     """In pandas a missing number is NaN, so here NaN means missing too, and is refused later."""
     table, labelled = table_of(predicate, frame)
     check_names(predicate, table.schema.names)
-    table = in_types_of_duckdb(predicate, table, _texts(table.schema.names, known))
+    table = in_types_of_duckdb(predicate, table, _types(table.schema.names, known))
     return Offered(table, table.num_columns, labelled, _untyped(table.schema))
 
 
@@ -80,7 +80,7 @@ def _from_stream(predicate: str, rows: Any, known: Predicate | None) -> Offered:
     if isinstance(rows, pa.Table) and rows.num_columns:
         rows = rows.select(without_row_numbers(predicate, rows.schema, known))
         check_names(predicate, rows.schema.names)
-        table = in_types_of_duckdb(predicate, rows, _texts(rows.schema.names, known))
+        table = in_types_of_duckdb(predicate, rows, _types(rows.schema.names, known))
         return Offered(table, rows.num_columns, True, _untyped(rows.schema))
     _check_relation(predicate, rows)
     try:
@@ -91,7 +91,7 @@ def _from_stream(predicate: str, rows: Any, known: Predicate | None) -> Offered:
     reader = _selected(reader, without_row_numbers(predicate, reader.schema, known))
     if not reader.schema.names:
         raise DataError(f"{predicate}: the table has no columns. Facts without columns are [()].")
-    reader = in_types_of_duckdb(predicate, reader, _texts(reader.schema.names, known))
+    reader = in_types_of_duckdb(predicate, reader, _types(reader.schema.names, known))
     return Offered(reader, len(reader.schema.names), True, _untyped(reader.schema))
 
 
@@ -114,14 +114,13 @@ def _check_relation(predicate: str, rows: Any) -> None:
             raise DataError(unsupported(predicate, name, str(type_)))
 
 
-def _texts(names: Sequence[str], known: Predicate | None) -> set[str]:
-    """The columns of rows that are columns of symbols in the predicate."""
+def _types(names: Sequence[str], known: Predicate | None) -> dict[str, Type | None]:
+    """The types that the predicate gives to columns of rows."""
     if known is None or len(names) != known.arity:
-        return set()
+        return {}
     wanted = [column.name for column in known.columns]
     given = wanted if sorted(wanted) == sorted(names) else names
-    pairs = zip(given, known.columns, strict=True)
-    return {name for name, column in pairs if column.type is Type.SYMBOL}
+    return {name: column.type for name, column in zip(given, known.columns, strict=True)}
 
 
 def _untyped(schema: pa.Schema) -> tuple[str, ...]:
@@ -161,18 +160,31 @@ def _from_tuples(predicate: str, rows: list[Any], known: Predicate | None) -> Of
     import pyarrow as pa
 
     names = default_columns(len(rows[0]))
-    texts = _texts(names, known)
+    columns: Sequence[Column | None] = known.columns if known else (None,) * len(names)
     arrays = [
-        # A loop of Python, because Ctrl-C ends one; zip(*rows) would make an iterator for each row.
-        _array(f"{predicate}: column {name}", _column(rows, place, name in texts))
-        for place, name in enumerate(names)
+        _column(predicate, rows, place, name, column)
+        for place, (name, column) in enumerate(zip(names, columns, strict=True))
     ]
     return Offered(pa.table(arrays, names=list(names)), len(names), named=False)
 
 
-def _column(rows: list[Any], place: int, is_symbol: bool) -> tuple[Any, ...]:
+def _column(
+    predicate: str, rows: list[Any], place: int, name: str, known: Column | None
+) -> pa.Array:
+    """A column of tuples, of which the predicate may tell the type. Raises DataError."""
+    # A loop of Python, because Ctrl-C ends one; zip(*rows) would make an iterator for each row.
     column = tuple([row[place] for row in rows])
-    return _as_text(column) if is_symbol else column
+    type_ = known.type if known else None
+    if type_ is Type.SYMBOL:
+        column = _as_text(column)
+    elif (
+        known
+        and type_
+        and type_ in READERS
+        and any(issubclass(kind, str) for kind in map(type, column))
+    ):
+        column = with_moments(f"{predicate}: column {known.name}", column, type_)
+    return _array(f"{predicate}: column {name}", column)
 
 
 def _as_text(column: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -218,7 +230,7 @@ def _array(where: str, column: tuple[Any, ...]) -> pa.Array:
             case Type.INT:
                 return pa.array(column, type=pa.int64())
             case Type.TIMESTAMP:
-                return _timestamps(where, column)
+                return timestamps(where, column)
             case Type.SYMBOL:
                 return pa.array([str(value) for value in column], type=pa.large_string())
             case _:
@@ -307,30 +319,6 @@ def _is_double(value: Any) -> bool:
     if not value.is_finite():
         return not value.is_snan()
     return decimal.Decimal(repr(float(value))) == value
-
-
-def _timestamps(where: str, column: tuple[Any, ...]) -> pa.Array:
-    """Datetimes, all with a time zone (then in UTC) or all without."""
-    import pyarrow as pa
-
-    of_pandas = any(hasattr(kind, "nanosecond") for kind in set(map(type, column)))
-    for at, value in enumerate(column if of_pandas else ()):
-        if getattr(value, "nanosecond", 0) > 0:  # for NaT it is NaN
-            raise DataError(
-                f"{where} holds {shown(value)} in row {at + 1}: timestamps have microseconds. "
-                "Round it first."
-            )
-    zones = set(map(operator.attrgetter("tzinfo"), column))
-    if zones == {None}:
-        return pa.array(column, type=pa.timestamp("us"))
-    if None in zones:
-        zoned = column[0].tzinfo is not None
-        at = next(i for i, value in enumerate(column) if (value.tzinfo is not None) != zoned)
-        raise DataError(
-            f"{where} holds {shown(column[at])} in row {at + 1} and {shown(column[0])} in row 1: "
-            "give all of them a time zone, or none."
-        )
-    return pa.array(column, type=pa.timestamp("us", tz="UTC"))
 
 
 _EMPTY = ("NoneType", "NaTType", "NAType")
