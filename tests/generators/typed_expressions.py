@@ -103,7 +103,7 @@ INTERVALS = (
 )  # fmt: skip
 FORMATS = (
     "%Y-%m-%d", "%H:%M:%S.%f", "%d. %-m. %y", "<%G-W%V-%u>", "%I %p, %a", "%A %B %b", "%j %-j %w",
-    "%U %W", "100 %% of %-d", "urn:%Y",
+    "%U %W", "100 %% of %-d", "%a://%Y",
 )  # fmt: skip
 ZONES = ("Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "UTC")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
@@ -192,6 +193,25 @@ def _bare(written: str, rng: Random) -> str:
         return written
     zone = "Z" if found[2] == "dateTime" and rng.randrange(2) else ""
     return f'"{found[1]}{zone}"'
+
+
+def given_rows(predicate: str, rows: Iterable[Row]) -> list[Row]:
+    """Rows as somebody may give them: moments as texts, where a declaration tells what they are."""
+    given = list(rows)
+    rng = Random(f"{predicate} {given}")
+    how = (
+        "as they are"
+        if predicate.endswith(UNDECLARED)
+        else rng.choice(("some", "zoned", "as they are"))
+    )
+
+    def written(value: Value) -> Value:
+        if isinstance(value, datetime.datetime) and how == "zoned":
+            return f"{value.isoformat()}Z"
+        text = isinstance(value, datetime.date) and how in ("some", "zoned") and rng.randrange(2)
+        return value.isoformat() if text and isinstance(value, datetime.date) else value
+
+    return [tuple(map(written, row)) for row in given]
 
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"
