@@ -48,6 +48,8 @@ def kb(open_kb: OpenKb) -> KnowledgeBase:
         ('p(M) :- AGGREGATE(reading(_, T), T < "2026-02-01") WITH MAX(T) AS M.', [(NEW_YEAR,)]),
         ('p(X) :- day(X, D), (D > "2027-01-01" ; D < "2026-12-24T00:00:00").', [("a",)]),
         ('p(X) :- reading(at: "2026-06-01T10:00:00", x: X), X != "2026-06-01T10:00:00".', [("b",)]),
+        ('p(X) :- F = "2026-02-01", reading(X, T), T > F, BIND("2027-01-01T00:00:00" AS U), U > T.',
+         [("b",)]),
         ('p(X) :- X = "2026-01-01", day(_, _).', [("2026-01-01",)]),
     ],
 )  # fmt: skip

@@ -102,8 +102,8 @@ INTERVALS = (
     "1 month", "7 months", "1 year", "30 years",
 )  # fmt: skip
 FORMATS = (
-    "%Y-%m-%d", "%H:%M:%S.%f", "%d. %-m. %y", "<%G-W%V-%u>", "%I %p, %a", "%A %B %b", "%j %-j %w",
-    "%U %W", "100 %% of %-d", "%a://%Y",
+    "%Y-%m-%d", "%H:%M:%S.%f", "%d. %-m. %y", "in <%G-W%V-%u>", "%I %p, %a", "%A %B %b",
+    "%j %-j %w", "%U %W", "100 %% of %-d", "%a://%Y",
 )  # fmt: skip
 ZONES = ("Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "UTC")
 

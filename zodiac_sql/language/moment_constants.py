@@ -29,6 +29,7 @@ from zodiac_sql.language.syntax import (
     Rule,
     Term,
     Type,
+    Variable,
     atoms_of,
 )
 from zodiac_sql.language.types import body_types, expression_type
@@ -115,7 +116,24 @@ class _Reading:
 
     def body(self, body: tuple[Literal, ...]) -> tuple[Literal, ...]:
         self.types = body_types(body, self.columns, self.functions).types
+        self.types = {**self.types, **self.compared_names(body)}
         return tuple(self.literal(literal) for literal in body)
+
+    def compared_names(self, body: tuple[Literal, ...]) -> dict[str, Type | None]:
+        """The types of variables that are names of texts, and are compared with moments."""
+        tests = [literal for literal in body if isinstance(literal, Comparison)]
+        pairs = [(test.left, test.right) for test in tests]
+        pairs += [(right, left) for left, right in pairs]
+        equal = [(test.left, test.right) for test in tests if test.operator == "="]
+        equal += [(right, left) for left, right in equal]
+        equal += [(one.variable, one.expression) for one in body if isinstance(one, Binding)]
+        named = {name: as_moment(text, MOMENTS) for name, text in equal}
+        return {
+            name.name: moment.type
+            for name, other in pairs
+            if isinstance(name, Variable) and self.type_of(other) in MOMENTS
+            if (moment := named.get(name)) and self.type_of(name) is Type.SYMBOL
+        }
 
     def literal(self, literal: Literal) -> Literal:
         match literal:
@@ -127,7 +145,8 @@ class _Reading:
                 sides = self.compared((literal.left, literal.right))
                 return replace(literal, left=sides[0], right=sides[1])
             case Binding():
-                return replace(literal, expression=self.expression(literal.expression))
+                _, value = self.compared((literal.variable, literal.expression))
+                return replace(literal, expression=value)
             case Aggregate():
                 inside = replace(self)  # its pieces are noted in the same list
                 return replace(literal, body=inside.body(literal.body))
