@@ -211,6 +211,25 @@ def _seconds(period: dt.timedelta) -> float:
     return (period // dt.timedelta(microseconds=1)) / 1e6
 
 
+def _bucket(width: str, moment: dt.date) -> dt.date:
+    """When the bucket of a moment begins, as far as the programs have widths."""
+    first: Any = moment.replace(day=1)
+    months = {"3 months": (moment.month - 1) // 3 * 3 + 1, "1 year": 1}
+    if width in months:
+        first = first.replace(month=months[width])
+    elif width == "1 day":
+        first = moment
+    elif width == "1 week":
+        first = moment - dt.timedelta(days=moment.weekday())
+    if not isinstance(moment, dt.datetime):
+        return moment if width == "90 minutes" else first
+    midnight = dt.datetime.combine(first, dt.time())
+    if width != "90 minutes":
+        return midnight
+    minutes = (moment - dt.datetime(2000, 1, 3)) // dt.timedelta(minutes=90) * 90
+    return dt.datetime(2000, 1, 3) + dt.timedelta(minutes=minutes)
+
+
 COMPUTED: dict[str, Callable[..., Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "%": _remainder, "abs": abs,
     "/": lambda a, b: None if b == 0 else a / b,
@@ -219,7 +238,9 @@ COMPUTED: dict[str, Callable[..., Any]] = {
     "ceil": lambda a: a if math.isinf(a) else float(math.ceil(a)),
     "int": lambda a: math.trunc(a) if abs(a) < 2.0**63 else None,
     "float": float,
-    "days_between": lambda a, b: (b - a).days,
+    "days_between": lambda a, b: b.toordinal() - a.toordinal(),
+    "date": lambda a: dt.date(a.year, a.month, a.day),
+    "time_bucket": _bucket,
     "seconds_between": lambda a, b: _seconds(b - a),
     "epoch": lambda a: _seconds(a - dt.datetime(1970, 1, 1)),
     "round": lambda a, n: a if math.isinf(a) else _rounded(a, n),

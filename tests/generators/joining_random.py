@@ -125,11 +125,19 @@ def _expression(rng: Random, bound: Mapping[str, str], grows: bool) -> tuple[Exp
         if sign != "int" and rng.random() < 0.3:
             value = Expr("+", (value, 0.3))
         return value, "int" if sign == "int" else "float"
-    if type_ == "date":
-        return Expr("days_between", (argument, same)), "int"
-    if type_ == "timestamp":
-        value = rng.choice([Expr("epoch", (argument,)), Expr("seconds_between", (argument, same))])
-        return value, "float"
+    if type_ in ("date", "timestamp"):
+        width = rng.choice(["90 minutes", "1 day", "1 week", "3 months", "1 year"])
+        found = [
+            (Expr("days_between", (argument, same)), "int"),
+            (Expr("date", (argument,)), "date"),
+            (Expr("time_bucket", (width, argument)), type_),
+        ]
+        if type_ == "timestamp":
+            found += [
+                (Expr("epoch", (argument,)), "float"),
+                (Expr("seconds_between", (argument, same)), "float"),
+            ]
+        return rng.choice(found)
     return None
 
 

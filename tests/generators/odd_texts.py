@@ -97,7 +97,8 @@ FUNCTIONS = [
     "concat", "lower", "upper", "trim", "substr", "replace", "contains", "starts_with", "ends_with",
     "year", "month", "day", "hour", "minute", "second", "nothing",
     "int", "float", "text", "matches", "regex_replace", "regex_extract", "add_days", "add_seconds",
-    "days_between", "seconds_between", "epoch", "if", "and", "or", "not",
+    "days_between", "seconds_between", "epoch", "date", "time_bucket", "format_time", "if",
+    "and", "or", "not",
 ]  # fmt: skip
 LITERALS = [odd for odd in ODD if re.fullmatch(r'-?\d.*|".*"(\^\^\S+|@\S+)?|true|false', odd)]
 LITERALS += ["1", "2", "0.5", "a", "b", '"a b"', "ex:a", "<http://a/b>", "-3", "1e3"]

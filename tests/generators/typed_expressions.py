@@ -82,16 +82,49 @@ def _numeral(scope: Scope) -> Expression:
 def _moment(scope: Scope) -> tuple[Expression, Kind]:
     day, moment = scope.value(Kind.DATE), scope.value(Kind.TIMESTAMP)
     number = scope.value(Kind.INT, Kind.SMALL)
+    if chance(scope.rng, 50):
+        return _told_of(scope, day, moment)
     return scope.rng.choice(
         [
             (Call("add_days", (day, number)), Kind.DATE),
             (Call("add_days", (moment, number)), Kind.TIMESTAMP),
             (Call("add_seconds", (moment, scope.value(Kind.FLOAT, Kind.SMALL))), Kind.TIMESTAMP),
-            (Call("days_between", (day, scope.value(Kind.DATE))), Kind.INT),
+            (Call("days_between", (day, scope.value(Kind.DATE, Kind.TIMESTAMP))), Kind.INT),
+            (Call("days_between", (moment, scope.value(Kind.DATE, Kind.TIMESTAMP))), Kind.INT),
             (Call("seconds_between", (scope.value(Kind.DATE, Kind.TIMESTAMP), moment)), Kind.FLOAT),
             (Call("epoch", (scope.value(Kind.DATE, Kind.TIMESTAMP),)), Kind.FLOAT),
         ]
     )  # fmt: skip
+
+
+INTERVALS = (
+    "15 minutes", "1 minute", "7 seconds", "1 hour", "36 hours", "1 day", "10 days", "1 week",
+    "1 month", "7 months", "1 year", "30 years",
+)  # fmt: skip
+FORMATS = (
+    "%Y-%m-%d", "%H:%M:%S.%f", "%d. %-m. %y", "in <%G-W%V-%u>", "%I %p, %a", "%A %B %b",
+    "%j %-j %w", "%U %W", "100 %% of %-d", "%a://%Y",
+)  # fmt: skip
+ZONES = ("Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "UTC")
+
+
+def _told_of(scope: Scope, day: Expression, moment: Expression) -> tuple[Expression, Kind]:
+    """A day, a bucket, or a text of a moment, in a zone or in none."""
+    rng = scope.rng
+    zone = (rng.choice(ZONES),) if chance(rng, 40) else ()
+    of = moment if zone or chance(rng, 60) else day
+    kind = Kind.TIMESTAMP if of is moment else Kind.DATE
+    form = rng.choice(FORMATS)
+    return rng.choice(
+        [
+            (Call("date", (of, *zone)), Kind.DATE),
+            (Call("time_bucket", (rng.choice(INTERVALS), of, *zone)), kind),
+            (
+                Call("format_time", (of, form + rng.choice((" %z", "%z%z")) * len(zone), *zone)),
+                Kind.SYMBOL,
+            ),
+        ]
+    )
 
 
 def condition(scope: Scope, depth: int = 0) -> Expression:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
@@ -128,7 +130,10 @@ def atom_text(atom: Atom) -> str:
     """An atom, now and then with the names of its columns, if these are declared (c0, c1, ...)."""
     terms = list(map(_expression, atom.terms))
     rng = Random(f"{atom.predicate} {terms}")
-    named = not atom.predicate.endswith(UNDECLARED) and rng.randrange(4) == 0
+    declared = not atom.predicate.endswith(UNDECLARED)
+    if declared:  # its columns tell that texts stand for moments
+        terms = [_bare(term, rng) for term in terms]
+    named = declared and rng.randrange(4) == 0
     if named and any(term != "_" for term in terms):
         terms = [f"c{i}: {term}" for i, term in enumerate(terms) if term != "_"]
         rng.shuffle(terms)
@@ -141,7 +146,7 @@ def literal_text(literal: Literal) -> str:
     if isinstance(literal, Not):
         return f"not {atom_text(literal.atom)}"
     if isinstance(literal, Compare):
-        return f"{_expression(literal.left)} {literal.operator} {_expression(literal.right)}"
+        return _comparison(literal.left, literal.operator, literal.right)
     if isinstance(literal, Bind):
         return f"BIND({_expression(literal.expression)} AS {literal.variable.name})"
     on = f" ON {', '.join(v.name for v in literal.group)}" if literal.group else ""
@@ -161,11 +166,53 @@ def _expression(expression: Expression) -> str:
     if not isinstance(expression, Call):
         return constant_text(expression)
     arguments = [_expression(argument) for argument in expression.arguments]
-    if expression.function in ("=", "!=", "<", "<=", ">", ">=", "and", "or"):
+    if expression.function in ("=", "!=", "<", "<=", ">", ">="):
+        left, right = expression.arguments
+        return f"({_comparison(left, expression.function, right)})"
+    if expression.function in ("and", "or"):
         return f"({arguments[0]} {expression.function} {arguments[1]})"
     if expression.function in ("+", "-", "*", "/", "%"):
         return f"({arguments[0]} {expression.function} {arguments[1]})"
     return f"{expression.function}({', '.join(arguments)})"
+
+
+def _comparison(left: Expression, operator: str, right: Expression) -> str:
+    """A comparison. A text that is compared with a moment may stand for one."""
+    first, second = _expression(left), _expression(right)
+    rng = Random(f"{first} {operator} {second}")
+    if operator != "=" and isinstance(left, Var | Call):
+        second = _bare(second, rng)
+    elif operator != "=" and isinstance(right, Var | Call):
+        first = _bare(first, rng)
+    return f"{first} {operator} {second}"
+
+
+def _bare(written: str, rng: Random) -> str:
+    """A constant, now and then without its datatype if it is a moment, or with its zone."""
+    found = re.fullmatch(f'"([^"]*)"\\^\\^<{_XSD}(date|dateTime)>', written)
+    if found is None or rng.randrange(2):
+        return written
+    zone = "Z" if found[2] == "dateTime" and rng.randrange(2) else ""
+    return f'"{found[1]}{zone}"'
+
+
+def given_rows(predicate: str, rows: Iterable[Row]) -> list[Row]:
+    """Rows as somebody may give them: moments as texts, where a declaration tells what they are."""
+    given = list(rows)
+    rng = Random(f"{predicate} {given}")
+    how = (
+        "as they are"
+        if predicate.endswith(UNDECLARED)
+        else rng.choice(("some", "zoned", "as they are"))
+    )
+
+    def written(value: Value) -> Value:
+        if isinstance(value, datetime.datetime) and how == "zoned":
+            return f"{value.isoformat()}Z"
+        text = isinstance(value, datetime.date) and how in ("some", "zoned") and rng.randrange(2)
+        return value.isoformat() if text and isinstance(value, datetime.date) else value
+
+    return [tuple(map(written, row)) for row in given]
 
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"

@@ -20,11 +20,12 @@ from zodiac_sql import EvaluationError
 from zodiac_sql.language.binding import arrange
 from zodiac_sql.language.functions import BUILTINS, result_type
 from zodiac_sql.language.parse import parse
-from zodiac_sql.language.syntax import Type, Variable
+from zodiac_sql.language.syntax import Call, Type, Variable
 from zodiac_sql.lookups.computed_values import (
     MOST_PARTS,
     NAMES,
     Named,
+    is_partial,
     make_functions,
     named,
 )
@@ -91,6 +92,51 @@ def test_functions_have_the_values_of_duckdb(key: tuple[str, tuple[Type, ...]]) 
             assert str(mine) == str(int(other) if isinstance(other, bool) else other), values
     ours.close()
     theirs.close()
+
+
+WIDTHS = [
+    "7 seconds",
+    "15 minutes",
+    "36 hours",
+    "1 day",
+    "1 week",
+    "1 month",
+    "7 months",
+    "30 years",
+]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("type_", MOMENTS)
+def test_buckets_have_the_values_of_duckdb(type_: Type, width: str) -> None:
+    ours, theirs, rng = sqlite3.connect(""), duckdb.connect(), Random(4)
+    make_functions(ours, Unknown())
+    (rule,) = parse(f'p(B) :- q(X), B = time_bucket("{width}", X).', "<test>", {}).rules
+    (step,) = arrange(rule.body).steps
+    found = named(step.expression, {"X": Named(Variable("X"), type_, 1)})
+    assert found and found.type is type_ and is_partial(found.expression)
+    assert isinstance(found.expression, Call)
+    *numbers, _ = found.expression.arguments
+    interval = exp.Literal.string(width)
+    sql = built("time_bucket", type_, [interval, exp.column("x")], [Type.SYMBOL, type_])
+    given = f"SELECT $1::{DUCKDB[type_]} AS x"
+    asked = f"SELECT {typed(type_, sql).sql('duckdb')} FROM ({given})"
+    for _ in range(200):
+        second = dt.timedelta(microseconds=1) * rng.randrange(10**12)
+        value = rng.choice(VALUES[type_])
+        value = value if value.year == 9999 else value + second * rng.choice([0, 1, 10**4])
+        looked_up = f"SELECT {found.expression.function}({', '.join(map(str, numbers))}, ?)"
+        (mine,) = ours.execute(looked_up, [encoded_value(type_, value)]).fetchone()
+        (other,) = theirs.execute(asked, [value]).fetchall()[0]
+        assert mine == (other and encoded_value(type_, other)), value
+    ours.close()
+    theirs.close()
+
+
+def test_buckets_of_a_zone_are_left_to_duckdb() -> None:
+    (rule,) = parse('p(B) :- q(X), B = time_bucket("1 day", X, "UTC").', "<test>", {}).rules
+    (step,) = arrange(rule.body).steps
+    assert named(step.expression, {"X": Named(Variable("X"), Type.TIMESTAMP, 1)}) is None
 
 
 def test_values_that_would_double_with_each_step() -> None:

@@ -9,7 +9,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
-from generators.typed_language import Change, Program, rule_text
+from generators.typed_language import Change, Program, given_rows, rule_text
 from generators.typed_programs import State, facts_text, random_change, random_program
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
@@ -128,9 +128,9 @@ def make(kb: KnowledgeBase, change: Change, **limits: int) -> None:
         for name in change.drop:
             update.drop_rules(name)
         for name, rows in change.deletes:
-            update.delete(name, list(rows))
+            update.delete(name, given_rows(name, rows))
         for name, rows in change.inserts:
-            update.insert(name, list(rows))
+            update.insert(name, given_rows(name, rows))
         for rule in change.add:
             update.add_rules(rule_text(rule))
 

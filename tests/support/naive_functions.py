@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
 from generators.programs import Var
+from support.naive_moments import bucket_of, day_of, days_between, formatted
 from support.naive_values import (
     NAN,
     Call,
@@ -38,7 +39,7 @@ def evaluate(expression: Expression, environment: Mapping[Var, Value]) -> Value:
     arguments = [evaluate(argument, environment) for argument in expression.arguments]
     if expression.function in ("=", "!=", "<", "<=", ">", ">="):
         return compared(_day(arguments), expression.function, _day(arguments[::-1]))
-    if expression.function in ("concat", "text", "int", "float", *_TEXT):
+    if expression.function in ("concat", "text", "int", "float", *_TEXT, *_WITH_TEXTS):
         arguments = [lexical(a) if isinstance(a, str) else a for a in arguments]
     elif any(isinstance(a, float) for a in arguments) and expression.function not in _AS_THEY_ARE:
         arguments = [as_type(a, "float") for a in arguments]
@@ -236,6 +237,9 @@ _TEXT: Mapping[str, Callable[..., Value]] = {
     "regex_extract": _first_match,
 }
 
+_WITH_TEXTS = ("date", "time_bucket", "format_time")
+"""Functions of moments that take formats, intervals or zones."""
+
 _AS_THEY_ARE = ("round", "add_days", "add_seconds")
 """Functions whose ints stay ints beside floats."""
 
@@ -269,9 +273,12 @@ _FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "not": lambda value: not value,
     "add_days": _later("days"),
     "add_seconds": _later("seconds"),
-    "days_between": lambda a, b: (b - a).days,
+    "days_between": days_between,
     "seconds_between": _micros_between,
     "epoch": _seconds,
+    "date": day_of,
+    "time_bucket": bucket_of,
+    "format_time": formatted,
 }
 
 

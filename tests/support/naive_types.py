@@ -101,9 +101,10 @@ _FIXED = {
     **dict.fromkeys(("/", "sqrt", "power", "exp", "ln"), "float"),
     **dict.fromkeys(("float", "seconds_between", "epoch"), "float"),
     **dict.fromkeys(("int", "days_between"), "int"),
-    **dict.fromkeys(("text", "regex_replace", "regex_extract"), "symbol"),
+    **dict.fromkeys(("text", "regex_replace", "regex_extract", "format_time"), "symbol"),
     **dict.fromkeys(("matches", "=", "!=", "<", "<=", ">", ">=", "and", "or", "not"), "bool"),
     "add_seconds": "timestamp",
+    "date": "date",
     **dict.fromkeys(("length", "year", "month", "day", "hour", "minute", "second"), "int"),
     **dict.fromkeys(("concat", "lower", "upper", "trim", "substr", "replace"), "symbol"),
     **dict.fromkeys(("contains", "starts_with", "ends_with"), "bool"),
@@ -118,6 +119,8 @@ def expression_type(expression: Expression, variables: Mapping[Var, str | None])
         if expression.function in _FIXED:
             return _FIXED[expression.function]
         arguments = [expression_type(a, variables) for a in expression.arguments]
+        if expression.function == "time_bucket":
+            return arguments[1]
         if expression.function == "if":
             del arguments[0]
         if None in arguments:

@@ -45,13 +45,21 @@ class Collected:
     ) -> None:
         """Collect a parsed text of rules."""
         self._note(program)
+        program = self._as_there(program)
         self.request.rules.add(with_facts_of_set(program, into.name), replace, strict, into)
 
     def replace_set(self, program: Program, into: Into) -> None:
         """Collect a parsed text as the rules and facts of a set."""
         self._note(program)
+        program = self._as_there(program)
         self._delete_facts_of_set(into.name)
         self.request.rules.replace_set(with_facts_of_set(program, into.name), into)
+
+    def _as_there(self, program: Program) -> Program:
+        """A text whose rules are read as those in the file are that say the same."""
+        before = self.before
+        known = {**before.state.functions, **before.functions}
+        return self.request.rules.as_there(program, self.edits.provisional, known)
 
     def drop_set(self, name: str, strict: bool) -> None:
         """Collect that a set goes, with its facts."""

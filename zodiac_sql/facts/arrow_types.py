@@ -7,17 +7,19 @@
 
 A value that would change is refused, by column and row. In a column that is declared as symbol,
 decimals, unsigned integers of 64 bits, nanoseconds and moments with a time zone become their texts:
-all of these may have values that no other type keeps. Dictionaries and runs of such types are
-expanded. Other types (nested types, times, blobs, ...) are left for the check of types.
+all of these may have values that no other type keeps. In one that is declared as date or timestamp,
+ISO texts become these. Dictionaries and runs of such types are expanded. Other
+types (nested types, times, blobs, ...) are left for the check of types.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from zodiac_sql.errors import DataError
+from zodiac_sql.facts.moment_texts import READERS, read_array
 from zodiac_sql.facts.row_options import NESTED
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Column, Type
@@ -30,12 +32,14 @@ _EXTENSIONS = ("arrow.uuid", "arrow.bool8", "arrow.json")
 
 
 def in_types_of_duckdb(
-    predicate: str, data: pa.Table | pa.RecordBatchReader, texts: Collection[str] = ()
+    predicate: str,
+    data: pa.Table | pa.RecordBatchReader,
+    declared: Mapping[str, Type | None],
 ) -> pa.Table | pa.RecordBatchReader:
     """The table or stream with columns as DuckDB reads them without loss. Raises DataError.
 
-    `texts` are the columns that are declared as symbol. The values of a stream are checked while it
-    is read.
+    `declared` are the types that columns have in the predicate. The values of a stream are checked
+    while it is read.
     """
     import pyarrow as pa
 
@@ -44,9 +48,7 @@ def in_types_of_duckdb(
         if name is not None and name not in _EXTENSIONS:
             raise DataError(unsupported(predicate, field.name, name))
     types = {
-        field.name: pa.string()
-        if field.name in texts and _is_wide(field.type)
-        else _type_in_duckdb(field.type)
+        field.name: _type_in_predicate(field.type, declared.get(field.name))
         for field in data.schema
     }
     wanted = {name: type_ for name, type_ in types.items() if type_ is not None}
@@ -105,6 +107,26 @@ def _extension(field: pa.Field) -> str | None:
         return str(field.type.extension_name)
     name = (field.metadata or {}).get(b"ARROW:extension:name")
     return None if name is None else name.decode(errors="replace")
+
+
+def _type_in_predicate(type_: pa.DataType, declared: Type | None) -> pa.DataType | None:
+    """The type that values are converted to for a column of a predicate; None if none."""
+    import pyarrow as pa
+
+    if declared is Type.SYMBOL and _is_wide(type_):
+        return pa.string()
+    if declared in READERS and _is_text(type_):
+        return arrow_type(declared)
+    return _type_in_duckdb(type_)
+
+
+def _is_text(type_: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(type_) or pa.types.is_run_end_encoded(type_):
+        return _is_text(type_.value_type)
+    kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    return any(kind(type_) for kind in kinds)
 
 
 def _is_wide(type_: pa.DataType) -> bool:
@@ -166,6 +188,9 @@ def _cast(where: str, column: pa.Array, type_: pa.DataType, before: int) -> pa.A
         column = pc.run_end_decode(column)
     if pa.types.is_timestamp(column.type) and column.type.tz and pa.types.is_string(type_):
         column = column.cast(pa.timestamp(column.type.unit, "UTC"))
+    if _is_text(column.type) and not _is_text(type_):
+        moment = Type.DATE if pa.types.is_date32(type_) else Type.TIMESTAMP
+        return read_array(where, column, moment, before)
     try:
         return column.cast(type_)
     except pa.ArrowInvalid:

@@ -10,7 +10,6 @@ import datetime
 import decimal
 import math
 import numbers
-import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -18,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.arrow_types import in_types_of_duckdb, unsupported, without_row_numbers
 from zodiac_sql.facts.chosen_rows import LeftOut, chosen
+from zodiac_sql.facts.moment_texts import READERS, timestamps, with_moments
 from zodiac_sql.facts.pandas_frames import is_pandas, table_of
 from zodiac_sql.facts.python_values import beyond_64_bits, has_surrogate, in_64_bits, shown
 from zodiac_sql.facts.row_options import AS_THEY_ARE, RowOptions
 from zodiac_sql.facts.spark_frames import is_spark, stream
 from zodiac_sql.facts.tuple_options import EMPTY, names_of_tuples, without_gaps
 from zodiac_sql.language.schema import Predicate
-from zodiac_sql.language.syntax import Type
+from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.names import NUMBER
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _offered(
     numbered = bool(options.explode)
     names = [name for name in data.schema.names if not numbered or name != NUMBER]
     check_names(predicate, names)
-    data = in_types_of_duckdb(predicate, data, _texts(names, known))
+    data = in_types_of_duckdb(predicate, data, _types(names, known))
     named = labelled or bool(options.columns)
     return Offered(data, tuple(names), named, _untyped(data.schema), numbered, left_out)
 
@@ -146,14 +146,18 @@ def _check_relation(predicate: str, rows: Any) -> None:
             raise DataError(unsupported(predicate, name, str(type_)))
 
 
-def _texts(names: Sequence[str], known: Predicate | None) -> set[str]:
-    """The columns of rows that are columns of symbols in the predicate."""
+def _types(names: Sequence[str], known: Predicate | None) -> dict[str, Type | None]:
+    """The types that the predicate gives to columns of rows."""
+    return {name: column.type for name, column in _columns_of(names, known).items()}
+
+
+def _columns_of(names: Sequence[str], known: Predicate | None) -> dict[str, Column]:
+    """The predicate's columns for those of rows."""
     if known is None or len(names) != known.arity:
-        return set()
+        return {}
     wanted = [column.name for column in known.columns]
     given = wanted if sorted(wanted) == sorted(names) else names
-    pairs = zip(given, known.columns, strict=True)
-    return {name for name, column in pairs if column.type is Type.SYMBOL}
+    return dict(zip(given, known.columns, strict=True))
 
 
 def _untyped(schema: pa.Schema) -> tuple[str, ...]:
@@ -200,12 +204,9 @@ def _from_tuples(
     left_out = LeftOut()
     if options.picks:
         rows = without_gaps(predicate, rows, names, options, left_out)
-    texts = _texts(names, known)
+    columns = _columns_of(names, known)
     arrays = [
-        # A loop of Python, because Ctrl-C ends one; zip(*rows) would make an iterator for each row.
-        _array(f"{predicate}: column {name}", _column(rows, place, name in texts))
-        if rows
-        else pa.nulls(0)
+        _column(predicate, rows, place, name, columns.get(name)) if rows else pa.nulls(0)
         for place, name in enumerate(names)
     ]
     table = pa.table(arrays, names=list(names))
@@ -213,9 +214,23 @@ def _from_tuples(
     return Offered(table, tuple(names), named, _untyped(table.schema), left_out=left_out)
 
 
-def _column(rows: list[Any], place: int, is_symbol: bool) -> tuple[Any, ...]:
+def _column(
+    predicate: str, rows: list[Any], place: int, name: str, known: Column | None
+) -> pa.Array:
+    """A column of tuples, of which the predicate may tell the type. Raises DataError."""
+    # A loop of Python, because Ctrl-C ends one; zip(*rows) would make an iterator for each row.
     column = tuple([row[place] for row in rows])
-    return _as_text(column) if is_symbol else column
+    type_ = known.type if known else None
+    if type_ is Type.SYMBOL:
+        column = _as_text(column)
+    elif (
+        known
+        and type_
+        and type_ in READERS
+        and any(issubclass(kind, str) for kind in map(type, column))
+    ):
+        column = with_moments(f"{predicate}: column {known.name}", column, type_)
+    return _array(f"{predicate}: column {name}", column)
 
 
 def _as_text(column: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -261,7 +276,7 @@ def _array(where: str, column: tuple[Any, ...]) -> pa.Array:
             case Type.INT:
                 return pa.array(column, type=pa.int64())
             case Type.TIMESTAMP:
-                return _timestamps(where, column)
+                return timestamps(where, column)
             case Type.SYMBOL:
                 return pa.array([str(value) for value in column], type=pa.large_string())
             case _:
@@ -350,30 +365,6 @@ def _is_double(value: Any) -> bool:
     if not value.is_finite():
         return not value.is_snan()
     return decimal.Decimal(repr(float(value))) == value
-
-
-def _timestamps(where: str, column: tuple[Any, ...]) -> pa.Array:
-    """Datetimes, all with a time zone (then in UTC) or all without."""
-    import pyarrow as pa
-
-    of_pandas = any(hasattr(kind, "nanosecond") for kind in set(map(type, column)))
-    for at, value in enumerate(column if of_pandas else ()):
-        if getattr(value, "nanosecond", 0) > 0:  # for NaT it is NaN
-            raise DataError(
-                f"{where} holds {shown(value)} in row {at + 1}: timestamps have microseconds. "
-                "Round it first."
-            )
-    zones = set(map(operator.attrgetter("tzinfo"), column))
-    if zones == {None}:
-        return pa.array(column, type=pa.timestamp("us"))
-    if None in zones:
-        zoned = column[0].tzinfo is not None
-        at = next(i for i, value in enumerate(column) if (value.tzinfo is not None) != zoned)
-        raise DataError(
-            f"{where} holds {shown(column[at])} in row {at + 1} and {shown(column[0])} in row 1: "
-            "give all of them a time zone, or none."
-        )
-    return pa.array(column, type=pa.timestamp("us", tz="UTC"))
 
 
 def _type_of(kind: type) -> Type | None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from zodiac_sql.language import symbols
+from zodiac_sql.language.moments import date_of, is_finer, moment_of
 from zodiac_sql.language.syntax import Constant, Expression, Type
 
 INTEGER_BOUNDS: Mapping[str, tuple[int | None, int | None]] = {
@@ -88,18 +89,45 @@ def hint_of(datatype: str) -> str:
     return f'Right is "{_EXAMPLES[local]}"^^xsd:{local}.' if local in _EXAMPLES else ""
 
 
+MOMENTS = (Type.DATE, Type.TIMESTAMP)
+
+
+def as_moment(given: Expression, wanted: Collection[Type | None]) -> Constant | None:
+    """The date or timestamp that a text in quotes writes, if one of these types is wanted of it.
+
+    One with a time zone is the instant in UTC. None if the text writes none that can be kept.
+    """
+    if not isinstance(given, Constant) or given.type is not Type.SYMBOL:
+        return None
+    for type_, read in ((Type.DATE, date_of), (Type.TIMESTAMP, moment_of)):
+        if type_ in wanted:
+            try:
+                return Constant(type_, _in_utc(read(str(given.value))), given.span)
+            except (ValueError, OverflowError):
+                continue
+    return None
+
+
+def _in_utc(value: datetime.date) -> datetime.date:
+    if isinstance(value, datetime.datetime) and value.tzinfo:
+        return value.astimezone(datetime.UTC).replace(tzinfo=None)
+    return value
+
+
 def moment_hint(given: Expression, wanted: Collection[Type | None]) -> str:
     """How to write a date or a time, if a text was given for one; else ""."""
-    moments = [type_ for type_ in (Type.DATE, Type.TIMESTAMP) if type_ in wanted]
+    moments = [type_ for type_ in MOMENTS if type_ in wanted]
     if not moments or not isinstance(given, Constant) or given.type is not Type.SYMBOL:
         return ""
+    if Type.TIMESTAMP in moments and is_finer(str(given.value)):
+        return "It is finer than microseconds, which a timestamp has. Round it first."
     datatype, text = _NAMES[moments[0]], str(given.value)
     try:
         value_of(datatype, text)
     except (ValueError, OverflowError):
         text = _EXAMPLES[datatype]
     name = "date" if moments[0] is Type.DATE else "time"
-    return f'A {name} is written "{text}"^^xsd:{datatype}.'
+    return f'A {name} is written "{text}", or "{text}"^^xsd:{datatype}.'
 
 
 _EXAMPLES = {
@@ -137,8 +165,9 @@ def _boolean(text: str) -> bool:
 
 
 def _timestamp(text: str) -> datetime.datetime:
-    moment = datetime.datetime.fromisoformat(text)
-    return moment.astimezone(datetime.UTC).replace(tzinfo=None) if moment.tzinfo else moment
+    moment = _in_utc(datetime.datetime.fromisoformat(text))
+    assert isinstance(moment, datetime.datetime)
+    return moment
 
 
 _VALUES: Mapping[Type, Callable[[str], Any]] = {

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zodiac_sql.errors import MissingFunctionError
-from zodiac_sql.language.syntax import Type
+from zodiac_sql.language.escapes import unquoted
+from zodiac_sql.language.syntax import Call, Constant, Type
 
 _NUMBER = frozenset({Type.INT, Type.FLOAT})
 _TEXT = frozenset({Type.SYMBOL})
 _MOMENT = frozenset({Type.DATE, Type.TIMESTAMP})
-_DAY = frozenset({Type.DATE})
 _BOOL = frozenset({Type.BOOL})
 _CLOCK = frozenset({Type.TIMESTAMP})
 _INT = frozenset({Type.INT})
@@ -29,9 +29,11 @@ Accepted = frozenset[Type]
 class Builtin:
     """A function that DuckDB and Spark have, too.
 
-    If `returns` is None, the result has the widest type of the arguments. The last parameter of a
-    `variadic` function may be given any number of times; the last `optional` ones may be left out.
-    The arguments from number `alike` on must be of types that compare with each other.
+    If `returns` is None, the result has the widest type of the arguments, or that of argument `of`.
+    The last parameter of a `variadic` function may be given any number of times; the last
+    `optional` ones may be left out. The arguments from number `alike` on must be of types that
+    compare with each other. The last parameter of a `zoned` function is a time zone. The arguments
+    in `texts` are constants, which are read before the rule runs.
     """
 
     parameters: tuple[Accepted, ...]
@@ -39,13 +41,28 @@ class Builtin:
     variadic: bool = False
     optional: int = 0
     alike: int | None = None
+    of: int | None = None
+    zoned: bool = False
+    texts: tuple[int, ...] = ()
 
     def accepts(self, count: int) -> bool:
         most = len(self.parameters)
         return count >= most - self.optional and (self.variadic or count <= most)
 
-    def parameter(self, index: int) -> Accepted:
-        return self.parameters[min(index, len(self.parameters) - 1)]
+    def counts(self) -> str:
+        """How many arguments it takes, in words."""
+        most = len(self.parameters)
+        least = most - self.optional
+        if self.variadic:
+            return f"{least} or more"
+        return f"{most}" if least == most else f"{least} or {most}"
+
+    def parameter(self, index: int, count: int) -> Accepted:
+        """The types that a function takes for one of `count` arguments."""
+        found = self.parameters[min(index, len(self.parameters) - 1)]
+        if self.zoned and count == len(self.parameters) and Type.TIMESTAMP in found:
+            return found & _CLOCK  # a day has no time zone
+        return found
 
 
 BUILTINS: Mapping[str, Builtin] = {
@@ -88,9 +105,16 @@ BUILTINS: Mapping[str, Builtin] = {
     "regex_extract": Builtin((_TEXT, _TEXT, _INT), Type.SYMBOL, optional=1),
     "add_days": Builtin((_MOMENT, _INT), None),
     "add_seconds": Builtin((_CLOCK, _NUMBER), Type.TIMESTAMP),
-    "days_between": Builtin((_DAY, _DAY), Type.INT),
+    "days_between": Builtin((_MOMENT, _MOMENT), Type.INT),
     "seconds_between": Builtin((_MOMENT, _MOMENT), Type.FLOAT),
     "epoch": Builtin((_MOMENT,), Type.FLOAT),
+    "date": Builtin((_MOMENT, _TEXT), Type.DATE, optional=1, zoned=True, texts=(1,)),
+    "time_bucket": Builtin(
+        (_TEXT, _MOMENT, _TEXT), None, optional=1, of=1, zoned=True, texts=(0, 2)
+    ),
+    "format_time": Builtin(
+        (_MOMENT, _TEXT, _TEXT), Type.SYMBOL, optional=1, zoned=True, texts=(1, 2)
+    ),
     "if": Builtin((_BOOL, _ANY, _ANY), None, alike=1),
     "and": Builtin((_BOOL, _BOOL), Type.BOOL),
     "or": Builtin((_BOOL, _BOOL), Type.BOOL),
@@ -159,10 +183,29 @@ def signature(name: str, aggregate: bool, functions: Functions) -> Builtin | Non
     return (AGGREGATES if aggregate else BUILTINS).get(name)
 
 
+def fixed_texts(call: Call, functions: Functions) -> Mapping[int, str]:
+    """The texts among the arguments of a call that are read before the rule runs, by place."""
+    builtin = None if call.function in functions else BUILTINS.get(call.function)
+    if builtin is None or not builtin.texts:
+        return {}
+    pairs = [
+        (place, call.arguments[place]) for place in builtin.texts if place < len(call.arguments)
+    ]
+    return {place: meant(given) for place, given in pairs if isinstance(given, Constant)}
+
+
+def meant(constant: Constant) -> str:
+    """The text that a constant stands for, without the quotes of what would be an IRI otherwise."""
+    text = str(constant.value)
+    return unquoted(text)[0] if text.startswith('"') else text
+
+
 def result_type(builtin: Builtin, arguments: Sequence[Type | None]) -> Type | None:
     """The type of a call's value; None while an argument's type is open."""
     if builtin.returns is not None:
         return builtin.returns
+    if builtin.of is not None:
+        return arguments[builtin.of] if builtin.of < len(arguments) else None
     arguments = arguments[builtin.alike or 0 :]
     if any(argument is None for argument in arguments):
         return None

@@ -132,7 +132,7 @@ def _rule(rule: Rule, names: Names, problems: list[Problem]) -> Rule | None:
     problems += places.problems
     if places.problems:
         return None
-    text = _text(rule, places.pieces)
+    text = with_pieces(rule, places.pieces)
     if says_never(rule):
         return with_body(rule, body, text)
     return replace(rule, head=head, body=body, text=text, best=best)
@@ -219,7 +219,7 @@ def _spelled(atom: Atom, terms: Sequence[Term], best: Best | None) -> str:
     return f"{written[0]}({', '.join(texts)})"
 
 
-def _text(rule: Rule, pieces: Sequence[tuple[Span, str]]) -> str:
+def with_pieces(rule: Rule, pieces: Sequence[tuple[Span, str]]) -> str:
     """The text of a rule with pieces of it replaced."""
     assert rule.head.span is not None
     text, first = rule.text, _start(rule.head.span)

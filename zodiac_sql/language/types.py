@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 
 from zodiac_sql.errors import Problem, Span
 from zodiac_sql.language.binding import arrange
-from zodiac_sql.language.datatypes import moment_hint
+from zodiac_sql.language.datatypes import MOMENTS, as_moment, moment_hint
 from zodiac_sql.language.functions import COMPARISONS, Builtin, Functions, result_type, signature
 from zodiac_sql.language.syntax import (
     Aggregate,
@@ -76,6 +76,9 @@ def infer(
         for name, types in settled.items()
     }
     concerned = [rule for rule in rules if rule.head.predicate in open_]
+    if any(as_moment(term, MOMENTS) for rule in concerned for term in rule.head.terms):
+        # They are moments if another rule says so, whichever of the two comes first.
+        _grow(columns, concerned, settled, functions, moments=False)
     _grow(columns, concerned, settled, functions)
     doubtful = [rule for rule in rules if rule.name in before.new or _has_any(rule, open_)]
     problems = [problem for rule in doubtful for problem in _clashes(rule, columns, functions)]
@@ -115,11 +118,13 @@ def _grow(
     rules: Sequence[Rule],
     settled: Mapping[str, Sequence[Type | None]],
     functions: Functions,
+    moments: bool = True,
 ) -> None:
     """Let rules give types to the columns of their heads until nothing changes.
 
-    Rules run round by round, in their order; from the second round on, only those that read a
-    predicate whose types have changed.
+    Without `moments`, texts in heads that may stand for moments give none. Rules run round by
+    round, in their order; from the second round on, only those that read a predicate whose types
+    have changed.
     """
     readers: dict[str, list[int]] = defaultdict(list)
     for place, rule in enumerate(rules):
@@ -129,7 +134,7 @@ def _grow(
     known = set(waiting)
     while waiting:
         round_, place = heappop(waiting)
-        if _grown(columns, rules[place], settled, functions):
+        if _grown(columns, rules[place], settled, functions, moments):
             for other in readers.get(rules[place].head.predicate, ()):
                 turn = (round_ if other > place else round_ + 1, other)
                 if turn not in known:
@@ -142,10 +147,13 @@ def _grown(
     rule: Rule,
     settled: Mapping[str, Sequence[Type | None]],
     functions: Functions,
+    moments: bool,
 ) -> bool:
     """Let a rule give types to the columns of its head. Return whether any type changed."""
     head, changed = rule.head.predicate, False
     for index, given in enumerate(_head_types(rule, columns, functions)):
+        if not moments and as_moment(rule.head.terms[index], MOMENTS):
+            continue
         old = columns[head][index]
         new = _joined(old, given)
         if settled[head][index] is None and new != old:
@@ -326,7 +334,7 @@ class _Typing:
 
     def arguments(self, call: Call, types: Sequence[Type | None], builtin: Builtin) -> None:
         for index, (argument, type_) in enumerate(zip(call.arguments, types, strict=True)):
-            accepted = builtin.parameter(index)
+            accepted = builtin.parameter(index, len(types))
             if type_ and type_ not in accepted:
                 wanted = " or ".join(sorted(accepted))
                 self.clash(
@@ -352,8 +360,8 @@ class _Typing:
         argument = inside.types.get(aggregate.argument.name)
         if builtin is None:
             return
-        if argument and argument not in builtin.parameter(0):
-            wanted = " or ".join(sorted(builtin.parameter(0)))
+        if argument and argument not in builtin.parameter(0, 1):
+            wanted = " or ".join(sorted(builtin.parameter(0, 1)))
             self.clash(
                 f"{aggregate.function} takes {wanted}, not {aggregate.argument} of type {argument}",
                 aggregate.argument.span,

@@ -17,8 +17,10 @@ from itertools import product
 from typing import Any
 
 from zodiac_sql.language.binding import calls
-from zodiac_sql.language.functions import BUILTINS, result_type
+from zodiac_sql.language.functions import BUILTINS, meant, result_type
+from zodiac_sql.language.intervals import interval_of
 from zodiac_sql.language.syntax import Call, Constant, Expression, Type, Variable
+from zodiac_sql.lookups.buckets import bucket_begin
 from zodiac_sql.lookups.values import ORDERED, Unknown, UnknownValueError
 from zodiac_sql.sql.functions import PARTIAL
 
@@ -26,7 +28,8 @@ MOST_PARTS = 64
 """A value that is made of more parts than this is left to DuckDB: each use writes all of them."""
 
 _Number = int | float
-_MICROSECONDS = {Type.DATE: 86_400_000_000, Type.TIMESTAMP: 1}
+_A_DAY = 86_400_000_000
+_MICROSECONDS = {Type.DATE: _A_DAY, Type.TIMESTAMP: 1}
 """How many of them the numbers stand for by which SQLite has moments."""
 
 
@@ -73,6 +76,25 @@ def _seconds_between(a: Type, b: Type) -> Callable[[int, int], float]:
     return lambda x, y: float(y * last - x * first) / 1e6
 
 
+def _day(a: Type) -> Callable[[int], int]:
+    return lambda x: x * _MICROSECONDS[a] // _A_DAY
+
+
+def _days_between(a: Type, b: Type) -> Callable[[int, int], int]:
+    first, last = _day(a), _day(b)
+    return lambda x, y: last(y) - first(x)
+
+
+def _bucket(of: Type) -> Callable[[int, int, int], int | None]:
+    """The number of the moment when a bucket begins, by the months or microseconds that it has."""
+
+    def begin(months: int, microseconds: int, x: int) -> int | None:
+        begun = bucket_begin(months, microseconds, x * _MICROSECONDS[of])
+        return None if begun is None else begun // _MICROSECONDS[of]
+
+    return begin
+
+
 def _epoch(a: Type) -> Callable[[int], float]:
     return lambda x: float(x * _MICROSECONDS[a]) / 1e6
 
@@ -89,7 +111,7 @@ def _either(a: bool | None, b: bool | None) -> bool | None:
     return None if None in (a, b) and True not in (a, b) else bool(a or b)
 
 
-_INT, _FLOAT, _BOOL, _DAY = Type.INT, Type.FLOAT, Type.BOOL, Type.DATE
+_INT, _FLOAT, _BOOL = Type.INT, Type.FLOAT, Type.BOOL
 _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le,
     ">": operator.gt, ">=": operator.ge,
@@ -109,7 +131,8 @@ _FUNCTIONS: Mapping[tuple[str, tuple[Type, ...]], Callable[..., object]] = {
     ("floor", (_FLOAT,)): _floor,
     ("ceil", (_FLOAT,)): _ceiling,
     ("int", (_FLOAT,)): _cut_off,
-    ("days_between", (_DAY, _DAY)): lambda a, b: b - a,
+    **{("date", (one,)): _day(one) for one in _MICROSECONDS},
+    **{("days_between", two): _days_between(*two) for two in product(_MICROSECONDS, repeat=2)},
     **{
         ("seconds_between", two): _seconds_between(*two) for two in product(_MICROSECONDS, repeat=2)
     },
@@ -131,10 +154,14 @@ _OF_NOTHING: Mapping[tuple[str, tuple[Type, ...]], Callable[..., Any]] = {
 }
 """Those that may have a value where an argument has none."""
 
+_BUCKETS = {Type.DATE: "bucket_of_day", Type.TIMESTAMP: "bucket_of_moment"}
+"""time_bucket in SQLite, by the type of what it takes. Its interval is two numbers there."""
+
 NAMES = {key: f"f{number}" for number, key in enumerate((*_FUNCTIONS, *_OF_NOTHING))}
 """Their names in SQLite."""
 
 _PARTIAL = {name for (function, _), name in NAMES.items() if function in PARTIAL}
+_PARTIAL |= {*_BUCKETS.values()}
 """Those that have no value for some arguments."""
 
 
@@ -153,6 +180,9 @@ def make_functions(connection: sqlite3.Connection, unknown: Unknown) -> None:
     called = {key: _calling(compute, unknown) for key, compute in _FUNCTIONS.items()}
     for key, call in {**called, **_OF_NOTHING}.items():
         connection.create_function(NAMES[key], len(key[1]), call, deterministic=True)
+    for type_, name in _BUCKETS.items():
+        call = _calling(_bucket(type_), unknown)
+        connection.create_function(name, 3, call, deterministic=True)
 
 
 def _calling(compute: Callable[..., object], unknown: Unknown) -> Callable[..., Any]:
@@ -183,6 +213,8 @@ def named(expression: Expression, known: Mapping[str, Named]) -> Named | None:
         return there and Named(expression, there.type, there.parts)
     if isinstance(expression, Constant):
         return Named(expression, expression.type, 1)
+    if expression.function == "time_bucket":
+        return _named_bucket(expression, known)
     arguments = [named(argument, known) for argument in expression.arguments]
     found = [argument for argument in arguments if argument is not None]
     types = tuple(argument.type for argument in found)
@@ -195,3 +227,18 @@ def named(expression: Expression, known: Mapping[str, Named]) -> Named | None:
         return None
     call = Call(name, tuple(argument.expression for argument in found), expression.span)
     return Named(call, type_, parts)
+
+
+def _named_bucket(call: Call, known: Mapping[str, Named]) -> Named | None:
+    """A call of time_bucket. With a time zone, it is not computed in SQLite."""
+    interval, moment, *zone = call.arguments
+    found = named(moment, known)
+    name = _BUCKETS.get(found.type) if found else None
+    if zone or found is None or name is None or not isinstance(interval, Constant):
+        return None
+    width = interval_of(meant(interval))
+    numbers = (Constant(_INT, width.months), Constant(_INT, width.microseconds))
+    parts = found.parts + 1
+    if parts > MOST_PARTS:
+        return None
+    return Named(Call(name, (*numbers, found.expression), call.span), found.type, parts)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from zodiac_sql.errors import DataError, Problem, ProgramError
 from zodiac_sql.graph.few_rules import following
@@ -25,18 +24,17 @@ from zodiac_sql.language.syntax import (
     Type,
 )
 from zodiac_sql.language.templates import fixed_atoms, is_template
-from zodiac_sql.language.types import Inferred, infer
 from zodiac_sql.language.zones import is_zoned, united
 from zodiac_sql.names import DERIVED_SCHEMA, RESERVED, derived, is_constraint, why_not
 from zodiac_sql.program.arrivals import Arrival, Arrived, arrive
 from zodiac_sql.program.check import Candidate, arities, check, in_order
 from zodiac_sql.program.doubts import Surroundings, doubts, notes
 from zodiac_sql.program.expand import Expanded, expand
-from zodiac_sql.program.fact_types import settle_facts
 from zodiac_sql.program.lone_variables import Symbols
 from zodiac_sql.program.possible_facts import NO_FACTS, Explicit
 from zodiac_sql.program.rule_sets import SetLabels
 from zodiac_sql.program.state import State, parsed_templates
+from zodiac_sql.program.typed_program import TypedProgram, moved, with_types
 
 Names = Callable[[str], str]
 """How a new predicate gets its SQL name."""
@@ -132,16 +130,16 @@ def plan_program(
     if any(arities(candidate)):
         raise ProgramError(in_order(problems))  # without arities there are no columns to type
 
-    came, gone = _moved(before, rules)
-    touched = partial(_inferred, state, came=came, gone=gone)
+    came, gone = moved(before, rules)
     mentioned = with_mentioned(provisional, arriving, names)
     named = named_by_heads(mentioned, came, before.derivers, filled)
-    schema = _with_types(named, facts, rules, known, touched, problems)
-    graph = following(before, rules, came, gone, state.next_hypernode)
+    program = TypedProgram(rules, came, gone, named)
+    program = with_types(program, state, before, facts, known, problems)
+    graph = following(before, program.rules, program.came, program.gone, state.next_hypernode)
     return Planned(
-        rules,
+        program.rules,
         graph,
-        schema,
+        program.schema,
         _used(rules, known),
         restructure(before, graph, lambda h, p: _rows(state, h, p)),
         edits.places,
@@ -168,27 +166,6 @@ def _doubted(
     others = doubts((rule for rule in new.rules if rule.name not in new.strict), around)
     told = notes([one for one in others if one.predicate not in before.readers])
     return [one.problem for one in strict], tuple(told)
-
-
-def _with_types(
-    schema: Mapping[str, Predicate],
-    facts: Sequence[Atom],
-    rules: Sequence[Rule],
-    functions: Functions,
-    touched: Callable[[Mapping[str, Sequence[Type | None]]], Inferred],
-    problems: Sequence[Problem],
-) -> dict[str, Predicate]:
-    """A schema with the types that facts settle and rules imply.
-
-    Raises ProgramError if types clash, or if there were problems before.
-    """
-    best = {rule.head.predicate for rule in rules if rule.best}  # these cannot have facts
-    schema, misfits = settle_facts(schema, [fact for fact in facts if fact.predicate not in best])
-    settled = {name: predicate.settled for name, predicate in schema.items()}
-    columns, clashes = infer(rules, settled, functions, touched(settled))
-    if every := [*problems, *misfits, *clashes]:
-        raise ProgramError(in_order(every))
-    return {name: typed(predicate, columns[name]) for name, predicate in schema.items()}
 
 
 def _told_apart(written: Iterable[Rule]) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
@@ -250,36 +227,6 @@ def _renewed(
         else _open(name, known.sql_name, arities[name])
         for name, known in schema.items()
     }
-
-
-def _moved(before: Hypergraph, rules: Sequence[Rule]) -> tuple[list[Rule], list[Rule]]:
-    """The rules that came, and those that are gone."""
-    old, new = {r.name: r for r in before.rules()}, {r.name: r for r in rules}
-    return (
-        [r for r in rules if (there := old.get(r.name)) is not r and there != r],
-        [r for r in old.values() if (left := new.get(r.name)) is not r and left != r],
-    )
-
-
-def _inferred(
-    state: State,
-    settled: Mapping[str, Sequence[Type | None]],
-    came: Sequence[Rule],
-    gone: Sequence[Rule],
-) -> Inferred:
-    """What is known of types from before a change, and what the change touches."""
-    changed = {
-        name
-        for name, types in settled.items()
-        if name not in state.schema or state.schema[name].settled != types
-    }
-    changed |= {
-        rule.head.predicate
-        for rule in (*came, *gone)
-        if None in settled.get(rule.head.predicate, ())
-    }
-    columns = {n: [c.type for c in p.columns] for n, p in state.schema.items()}
-    return Inferred(columns, frozenset(changed), frozenset(rule.name for rule in came))
 
 
 def _rows(state: State, hypernode: int, predicate: str) -> int:
@@ -362,14 +309,6 @@ def with_staged(
         names = [c.name for c in known.columns]
     named_columns = tuple(Column(n, t) for n, t in zip(names, settled, strict=True))
     return replace(known, columns=named_columns, settled=settled, datatypes=kept)
-
-
-def typed(predicate: Predicate, types: Sequence[Type | None]) -> Predicate:
-    """A predicate with the types that inference found, which it mostly has already."""
-    if all(c.type is t for c, t in zip(predicate.columns, types, strict=True)):
-        return predicate
-    columns = tuple(Column(c.name, t) for c, t in zip(predicate.columns, types, strict=True))
-    return replace(predicate, columns=columns)
 
 
 def without_unused(

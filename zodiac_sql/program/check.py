@@ -42,6 +42,7 @@ from zodiac_sql.language.syntax import (
 from zodiac_sql.language.templates import fixed_atoms
 from zodiac_sql.names import is_constraint
 from zodiac_sql.program.best_values import problems_of
+from zodiac_sql.program.moment_arguments import wrong_moment_argument
 from zodiac_sql.program.patterns import wrong_pattern
 
 
@@ -364,12 +365,13 @@ def functions(candidate: Candidate) -> Iterator[Problem]:
                     "regex_extract takes the number of a group, from 0 to 9", call.span,
                     'The number is a constant: regex_extract(X, "([0-9]+) km", 1).',
                 )  # fmt: skip
-            if problem := wrong_pattern(call):
+            built_in = call.function not in candidate.functions
+            if built_in and (problem := wrong_pattern(call) or wrong_moment_argument(call)):
                 yield problem
             if builtin is not None and not builtin.accepts(len(call.arguments)):
                 yield Problem(
                     f"{call.function} does not take {len(call.arguments)} arguments", call.span,
-                    f"It takes {len(builtin.parameters)}.",
+                    f"It takes {builtin.counts()}.",
                 )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ the files say nothing of is no error.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from zodiac_sql.errors import Problem, ProgramError
@@ -20,6 +20,7 @@ from zodiac_sql.program.arrivals import Arrival, arrive
 from zodiac_sql.program.build import Edited, KnownFacts, SqlNames, declare, plan_program
 from zodiac_sql.program.check import in_order, unknown_functions
 from zodiac_sql.program.doubts import Surroundings, doubts
+from zodiac_sql.program.fact_types import facts_with_moments
 from zodiac_sql.program.lone_variables import NO_SYMBOLS
 from zodiac_sql.program.rule_edits import parsed_text, rule_text
 from zodiac_sql.program.rule_sets import SetLabels
@@ -92,6 +93,10 @@ def refused(
 ) -> Sequence[Problem]:
     """What is wrong with the program that texts make by themselves."""
     names = SqlNames(frozenset)
+    arrivals = [
+        replace(arrival, program=facts_with_moments(arrival.program, schema))
+        for arrival in arrivals
+    ]
     try:
         plan_program(
             State(), Hypergraph(), Edited(arrivals), schema, KnownFacts(explicit), functions,

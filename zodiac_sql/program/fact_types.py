@@ -7,9 +7,11 @@ from dataclasses import replace
 
 from zodiac_sql.errors import Problem
 from zodiac_sql.language.datatypes import moment_hint
+from zodiac_sql.language.moment_constants import atom_with_moments
 from zodiac_sql.language.schema import Predicate
-from zodiac_sql.language.syntax import Atom, Column, Constant, Term, Type
+from zodiac_sql.language.syntax import Atom, Column, Constant, Program, Term, Type
 from zodiac_sql.language.types import TYPE_CLASH
+from zodiac_sql.program.set_facts import stated_of
 
 
 def settle_facts(
@@ -35,6 +37,28 @@ def settle_facts(
         columns = tuple(Column(c.name, t) for c, t in zip(predicate.columns, types, strict=True))
         result[fact.predicate] = replace(predicate, columns=columns, settled=tuple(types))
     return result, problems
+
+
+def facts_with_moments(program: Program, schema: Mapping[str, Predicate]) -> Program:
+    """A text in whose facts texts are dates or timestamps, where columns are known to hold these.
+
+    A column is settled by a declaration, by facts, or in the text by the first fact.
+    """
+    settled: dict[str, list[Type | None]] = {}
+    facts = []
+    for fact in program.facts:
+        known = schema.get(fact.predicate) or schema.get(stated_of(fact.predicate))
+        if known is not None and known.arity == len(fact.terms):
+            nothing = [column.type for column in known.columns]
+        else:
+            nothing = [None] * len(fact.terms)
+        types = settled.setdefault(fact.predicate, nothing)
+        if len(types) == len(fact.terms) and not fact.names:
+            fact = atom_with_moments(fact, types)
+            for place, term in enumerate(fact.terms):
+                types[place] = types[place] or (term.type if isinstance(term, Constant) else None)
+        facts.append(fact)
+    return replace(program, facts=tuple(facts)) if facts else program
 
 
 def _fact_clash(fact: Atom, column: Column, settled: Type, term: Term) -> Problem:

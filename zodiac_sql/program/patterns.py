@@ -6,7 +6,7 @@ Arrow has the same library for them as DuckDB (RE2), and needs no database.
 from __future__ import annotations
 
 from zodiac_sql.errors import Problem
-from zodiac_sql.language.escapes import unquoted
+from zodiac_sql.language.functions import meant
 from zodiac_sql.language.syntax import Call, Constant, Type
 
 TAKE_A_PATTERN = ("matches", "regex_replace", "regex_extract")
@@ -23,11 +23,8 @@ def wrong_pattern(call: Call) -> Problem | None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    text = str(pattern.value)
-    if text.startswith('"'):  # it would be taken for an IRI or a blank node
-        text = unquoted(text)[0]
     try:
-        pc.match_substring_regex(pa.array([""]), text)
+        pc.match_substring_regex(pa.array([""]), meant(pattern))
     except pa.ArrowInvalid as error:
         said = str(error).partition(": ")[2]
         return Problem(

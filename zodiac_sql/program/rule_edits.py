@@ -18,6 +18,8 @@ from zodiac_sql.errors import Problem, ProgramError, QueryError
 from zodiac_sql.language.alternatives import is_part_of
 from zodiac_sql.language.constraints import says_never
 from zodiac_sql.language.equivalence import outline, same
+from zodiac_sql.language.functions import Functions
+from zodiac_sql.language.moment_constants import rule_with_moments
 from zodiac_sql.language.named_columns import all_positional, known_columns, positional
 from zodiac_sql.language.parse import parse_what_can_be
 from zodiac_sql.language.schema import Predicate
@@ -27,8 +29,11 @@ from zodiac_sql.language.written import on_one_line
 from zodiac_sql.paths import impossible
 from zodiac_sql.program.arrivals import Arrival
 from zodiac_sql.program.check import in_order
+from zodiac_sql.program.fact_types import facts_with_moments
 from zodiac_sql.program.rule_sets import MAIN, Into, RuleSet, SetLabels, qualified
 from zodiac_sql.program.state import StoredRule
+
+_NONE: Functions = {}
 
 
 @dataclass(slots=True)
@@ -71,7 +76,10 @@ class RuleEdits:
         return {rule.name for rule in self.there if not self.places.of_rule(rule.name)}
 
     def put_in_columns(self, schema: Mapping[str, Predicate]) -> list[Problem]:
-        """Put named columns of what was added in their places, now that all of them are known."""
+        """Put named columns of what was added in their places, now that all of them are known.
+
+        In facts, texts become dates and timestamps where the columns hold these.
+        """
         before = [one.program for one in self.arrivals]
         programs, problems = all_positional(before, schema)
         if problems:
@@ -79,7 +87,7 @@ class RuleEdits:
             rules = (rule for program in before for rule in program.rules)
             self.passed_over += [rule for rule in rules if rule.span not in left]
         self.arrivals = [
-            replace(arrival, program=program)
+            replace(arrival, program=facts_with_moments(program, schema))
             for arrival, program in zip(self.arrivals, programs, strict=True)
         ]
         return problems
@@ -87,6 +95,23 @@ class RuleEdits:
     def facts(self) -> Iterable[Atom]:
         """The facts in the texts that were added."""
         return (fact for arrival in self.arrivals for fact in arrival.program.facts)
+
+    def as_there(
+        self, program: Program, schema: Mapping[str, Predicate], functions: Functions = _NONE
+    ) -> Program:
+        """A text in whose rules texts are read as moments, where a rule in the file says so.
+
+        Those of other rules are read when all types are known.
+        """
+        types = {name: [column.type for column in known.columns] for name, known in schema.items()}
+
+        def read(rule: Rule) -> Rule:
+            found = rule_with_moments(rule, types, functions)
+            there = found is not rule and self._by_head.get(rule.head.predicate, ())
+            return found if there and any(same(found, other) for other in there) else rule
+
+        rules = tuple(map(read, program.rules))
+        return replace(program, rules=rules) if rules != program.rules else program
 
     def add(self, program: Program, replaces: bool, strict: bool, into: Into) -> None:
         """Add a parsed text. If it `replaces`, its rules drop others that have their names."""
@@ -211,7 +236,8 @@ class RuleEdits:
             facts = "1 fact stays" if count == 1 else f"{count} facts stay"
             self.remarks.append(f"{name}: {facts}, for dropping rules deletes none")
         own = set_name or MAIN
-        return [told for rule in program.rules if (told := self._drop_equal(rule, own))]
+        rules = self.as_there(program, schema).rules
+        return [told for rule in rules if (told := self._drop_equal(rule, own))]
 
     def _drop_equal(self, rule: Rule, own: str) -> str:
         """Drop the rules of a set that say the same. Returns what to say if there is none."""

@@ -56,6 +56,11 @@ def own_predicate(predicate: str, set_name: str) -> str:
     return f"{predicate}@{set_name}"
 
 
+def stated_of(predicate: str) -> str:
+    """The predicate of which facts are stated, by a set or not."""
+    return predicate.rpartition("@")[0] or predicate
+
+
 def _bringing(predicate: str, arity: int, set_name: str) -> Rule:
     """The rule that brings what a set states of a predicate."""
     terms = tuple(Variable(f"V{place}") for place in range(1, arity + 1))

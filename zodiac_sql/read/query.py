@@ -21,6 +21,7 @@ from zodiac_sql.errors import EvaluationError, ProgramError, QueryError, Resourc
 from zodiac_sql.language.binding import functions_in, symbols_in
 from zodiac_sql.language.constraints import named_variables
 from zodiac_sql.language.functions import Functions, require
+from zodiac_sql.language.moment_constants import goals_with_moments
 from zodiac_sql.language.named_columns import goal
 from zodiac_sql.language.parse import parse_choices
 from zodiac_sql.language.schema import Predicate, local_name, resolve
@@ -303,6 +304,8 @@ def answer_goals(store: Store, state: State, registered: Functions, text: str) -
     problems = [p for check in (arities, safety, nesting, functions) for p in check(candidate)]
     types = {name: [c.type for c in p.columns] for name, p in state.schema.items()}
     if not problems:
+        choices = [goals_with_moments(goals, types, known) for goals in choices]
+        rules = tuple(Rule("query", head, goals) for goals in choices)
         found = [body_types(goals, types, known) for goals in choices]
         problems = [problem for one in found for problem in one.problems]
     if problems:

@@ -26,6 +26,7 @@ from zodiac_sql.program.build import (
     with_staged,
 )
 from zodiac_sql.program.check import in_order
+from zodiac_sql.program.fact_types import facts_with_moments
 from zodiac_sql.program.rule_edits import parsed_text, rule_text
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import HOLDS
@@ -123,6 +124,7 @@ def plan_texts(
         schema = {**schema, meant[name]: predicate}
     programs, wrong = all_positional(programs, schema)
     problems += wrong
+    programs = [facts_with_moments(program, schema) for program in programs]
     known = {function.name: function for function in functions}
     arrivals = [Arrival(program) for program in programs]
     try:

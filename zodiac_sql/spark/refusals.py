@@ -68,6 +68,7 @@ _OTHERWISE = {
     },
     "Spark has no such function of dates and times, or one that differs": {
         "add_days", "add_seconds", "days_between", "seconds_between", "epoch",
+        "date", "time_bucket", "format_time",
     },
 }  # fmt: skip
 

@@ -11,6 +11,7 @@ from zodiac_sql.database.statements import once, without_sign_of_zero
 from zodiac_sql.language.binding import calls
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.syntax import Constant, Expression, Type
+from zodiac_sql.sql.moment_functions import OF_MOMENTS
 
 
 def python_function(name: str) -> str:
@@ -51,12 +52,12 @@ OPERATORS: Mapping[str, type[exp.Binary]] = {
 }  # fmt: skip
 
 
-def _binary(kind: type[exp.Binary]) -> Callable[..., exp.Expr]:
-    return lambda a, b: exp.paren(kind(this=a, expression=b), copy=False)
-
-
 def _once(build: Callable[..., exp.Expr], *values: exp.Expr) -> exp.Expr:
     return once(values, build, "list_transform", "list_extract")
+
+
+def _binary(kind: type[exp.Binary]) -> Callable[..., exp.Expr]:
+    return lambda a, b: exp.paren(kind(this=a, expression=b), copy=False)
 
 
 def _divided(kind: type[exp.Binary]) -> Callable[..., exp.Expr]:
@@ -216,7 +217,7 @@ def _concatenated(*arguments: exp.Expr) -> exp.Expr:
     return exp.paren(result, copy=False)
 
 
-# --- conversions, patterns, dates -----------------------------------------------------------------
+# --- conversions, patterns -----------------------------------------------------------------
 
 
 def _is_written_as(value: exp.Expr, pattern: str) -> exp.Expr:
@@ -267,48 +268,6 @@ def _replaced(value: exp.Expr, pattern: exp.Expr, by: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this="regexp_replace", expressions=arguments)
 
 
-_MOST_DAYS, _MOST_SECONDS = 3_660_000, 320_000_000_000
-"""More than there are from the year 1 to 9999."""
-
-
-def _moved(value: exp.Expr, by: exp.Expr, most: int, there: Callable[..., exp.Expr]) -> exp.Expr:
-    """A date or time moved by an amount; no value outside of the years 1 to 9999."""
-
-    def build(value: exp.Expr, by: exp.Expr) -> exp.Expr:
-        limit = exp.Literal.number(most)
-        near = exp.Between(this=by.copy(), low=exp.Neg(this=limit), high=limit.copy())
-        return exp.case().when(near, there(value.copy(), by.copy()))
-
-    def within(moved: exp.Expr) -> exp.Expr:
-        year = exp.Anonymous(this="year", expressions=[moved.copy()])
-        low, high = exp.Literal.number(1), exp.Literal.number(9999)
-        return exp.case().when(exp.Between(this=year, low=low, high=high), moved)
-
-    return _once(within, _once(build, value, by))
-
-
-def _days_later(value: exp.Expr, days: exp.Expr) -> exp.Expr:
-    period = exp.Anonymous(this="to_days", expressions=[exp.cast(days, "INT")])
-    return exp.paren(exp.Add(this=value, expression=period))
-
-
-def _seconds_later(value: exp.Expr, seconds: exp.Expr) -> exp.Expr:
-    micros = exp.Mul(this=seconds, expression=exp.Literal.number(1_000_000))
-    rounded = exp.cast(exp.Anonymous(this="round", expressions=[micros]), "BIGINT")
-    period = exp.Anonymous(this="to_microseconds", expressions=[rounded])
-    return exp.paren(exp.Add(this=value, expression=period))
-
-
-def _micros(value: exp.Expr) -> exp.Expr:
-    """The microseconds since 1970 began."""
-    return exp.Anonymous(this="epoch_us", expressions=[value])
-
-
-def _in_seconds(micros: exp.Expr) -> exp.Expr:
-    million = exp.cast(exp.Literal.string("1000000.0"), "DOUBLE")
-    return exp.paren(exp.Div(this=exp.paren(exp.cast(micros, "DOUBLE")), expression=million))
-
-
 def choice(condition: exp.Expr, a: exp.Expr, b: exp.Expr) -> exp.Expr:
     """One of two values; none if the condition has none."""
     return exp.Case(this=condition).when(exp.true(), a).when(exp.false(), b)
@@ -330,11 +289,7 @@ BUILT: Mapping[str, Callable[..., exp.Expr]] = {
     "matches": _function("regexp_matches"),
     "regex_replace": _replaced,
     "regex_extract": _extracted,
-    "add_days": lambda a, n: _moved(a, n, _MOST_DAYS, _days_later),
-    "add_seconds": lambda a, n: _moved(a, n, _MOST_SECONDS, _seconds_later),
-    "days_between": lambda a, b: _function("date_diff")(exp.Literal.string("day"), a, b),
-    "seconds_between": lambda a, b: _in_seconds(exp.paren(_micros(b) - _micros(a))),
-    "epoch": lambda a: _in_seconds(_micros(a)),
+    **OF_MOMENTS,
     "if": choice,
     "and": lambda a, b: exp.paren(exp.And(this=a, expression=b)),
     "or": lambda a, b: exp.paren(exp.Or(this=a, expression=b)),
@@ -344,7 +299,7 @@ BUILT: Mapping[str, Callable[..., exp.Expr]] = {
         for name in (
             "abs", "floor", "ceil", "exp", "least", "greatest",
             "length", "lower", "upper", "trim", "replace", "contains", "starts_with",
-            "ends_with", "year", "month", "day", "hour", "minute", "second",
+            "ends_with",
         )
     },
 }  # fmt: skip
@@ -385,8 +340,11 @@ POSITIVE = frozenset(("+", "-", "abs", "floor", "sqrt", "exp", "ln", "least", "g
 
 
 PARTIAL = frozenset(
-    ("/", "%", "sqrt", "ln", "power", "int", "float", "regex_extract", "add_days", "add_seconds")
-)
+    (
+        "/", "%", "sqrt", "ln", "power", "int", "float", "regex_extract", "add_days", "add_seconds",
+        "date", "time_bucket", "format_time",
+    )
+)  # fmt: skip
 
 
 def is_total(expression: Expression, functions: Functions) -> bool:

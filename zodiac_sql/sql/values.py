@@ -14,7 +14,7 @@ from sqlglot import exp
 from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.dictionary import KNOWN
 from zodiac_sql.database.statements import temp_table, text
-from zodiac_sql.language.functions import COMPARISONS
+from zodiac_sql.language.functions import COMPARISONS, fixed_texts
 from zodiac_sql.language.syntax import Call, Column, Constant, Expression, Type, Variable
 from zodiac_sql.language.types import expression_type
 from zodiac_sql.sql.context import Context
@@ -152,7 +152,11 @@ class Values:
             return Value(exp.paren(self.compared(call.function, left, right)), Type.BOOL)
         if call.function == "if" and registered is None and type_ is Type.SYMBOL:
             return self._chosen_symbol(call)
-        arguments = [self._argument(argument) for argument in call.arguments]
+        fixed = fixed_texts(call, functions)
+        arguments = [
+            text(fixed[place]) if place in fixed else self._argument(argument)
+            for place, argument in enumerate(call.arguments)
+        ]
         if registered is not None:
             wanted = (
                 SQL_TYPES[p] if p is not Type.SYMBOL else "TEXT" for p in registered.parameters

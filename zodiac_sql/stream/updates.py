@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeGuard
 
 from zodiac_sql.errors import DataError, shortened
+from zodiac_sql.facts.moment_texts import READERS, with_moments
 from zodiac_sql.language.literals import loses_digits
-from zodiac_sql.language.moments import FinerError, date_of, moment_of
 from zodiac_sql.language.schema import resolve
-from zodiac_sql.language.syntax import Column, Type
+from zodiac_sql.language.syntax import Column
 from zodiac_sql.program.rule_sets import MAIN
 
 if TYPE_CHECKING:
@@ -113,15 +113,14 @@ class Item:
         self._step = replace(step, deletes=_kept(step.deletes), inserts=_kept(step.inserts))
 
     def step_for(self, state: State) -> ReadUpdate:
-        """The update, read for a state: JSON texts in columns of dates or timestamps are parsed.
+        """The update, read for a state: ISO texts in columns of dates or timestamps are parsed.
 
         Raises DataError for a text that is none.
         """
         step = self.step()
-        if self.where:
-            deletes, inserts = with_dates(step.deletes, state), with_dates(step.inserts, state)
-            if deletes is not step.deletes or inserts is not step.inserts:
-                step = self._step = replace(step, deletes=deletes, inserts=inserts)
+        deletes, inserts = with_dates(step.deletes, state), with_dates(step.inserts, state)
+        if deletes is not step.deletes or inserts is not step.inserts:
+            step = self._step = replace(step, deletes=deletes, inserts=inserts)
         return step
 
 
@@ -196,64 +195,41 @@ def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def with_dates(facts: Mapping[str, object], state: State) -> Mapping[str, object]:
-    """Rows by predicate, with ISO texts parsed in columns of dates or timestamps.
+    """Rows by predicate, with ISO texts read in columns of dates or timestamps.
 
     Raises DataError for a text that is none.
     """
-    changed = {}
+    changed: dict[str, object] = {}
     for given, rows in facts.items():
         known = state.schema.get(resolve(given, state.schema, state.prefixes))
-        readers = [_READERS.get(column.type) for column in known.columns] if known else []
-        if known and any(readers) and isinstance(rows, list):
-            try:
-                read = [_read(row, readers) for row in rows]
-            except FinerError as error:
-                raise DataError(
-                    f"{given}: {shortened(str(error))} is finer than microseconds, which a "
-                    "timestamp has. Round it first, or make the column a symbol."
-                ) from None
-            except ValueError:
-                raise DataError(_no_moment(given, rows, known.columns)) from None
-            if any(new is not row for new, row in zip(read, rows, strict=True)):
-                changed[given] = read
+        columns = [*enumerate(known.columns)] if known else []
+        moments = [(place, column) for place, column in columns if column.type in READERS]
+        if known and moments and isinstance(rows, list) and _have(rows, known.arity):
+            changed |= _read(given, rows, moments)
     return {**facts, **changed} if changed else facts
 
 
-_READERS: dict[Type | None, Callable[[str], object]] = {
-    Type.DATE: date_of,
-    Type.TIMESTAMP: moment_of,
-}
+def _have(rows: Sequence[object], columns: int) -> bool:
+    """Whether rows have this many columns: else they are refused, or read later."""
+    return all(isinstance(row, list | tuple) and len(row) == columns for row in rows)
 
 
-_EXAMPLES = {Type.DATE: "2026-01-02", Type.TIMESTAMP: "2026-01-02T00:00:00"}
-
-
-def _read(row: object, readers: Sequence[Callable[[str], object] | None]) -> object:
-    """A row with dates parsed. Raises ValueError if a text is none."""
-    if not isinstance(row, list) or len(row) != len(readers):
-        return row
-    pairs = zip(row, readers, strict=True)
-    values = [read(v) if read and isinstance(v, str) else v for v, read in pairs]
-    return row if all(new is old for new, old in zip(values, row, strict=True)) else values
-
-
-def _no_moment(predicate: str, rows: Sequence[object], columns: Sequence[Column]) -> str:
-    """What is said of the first text that is no date or moment, in a column of these."""
-    for row in rows:
-        if not isinstance(row, list) or len(row) != len(columns):
-            continue
-        for value, column in zip(row, columns, strict=True):
-            read = _READERS.get(column.type)
-            if column.type is None or read is None or not isinstance(value, str):
-                continue
-            try:
-                read(value)
-            except ValueError:
-                return (
-                    f"{predicate}: column {column.name} has the type {column.type}, and "
-                    f'"{shortened(value)}" is none. Write it like {_EXAMPLES[column.type]}.'
-                )
-    raise AssertionError("a text was refused before")
+def _read(
+    given: str, rows: list[Any], moments: Sequence[tuple[int, Column]]
+) -> Mapping[str, list[Any]]:
+    """The rows with texts read, if there are any in these columns."""
+    texts = [
+        (place, with_moments(f"{given}: column {column.name}", (r[place] for r in rows), type_))
+        for place, column in moments
+        if (type_ := column.type) and any(isinstance(row[place], str) for row in rows)
+    ]
+    if not texts:
+        return {}
+    read = [[*row] for row in rows]
+    for place, values in texts:
+        for row, value in zip(read, values, strict=True):
+            row[place] = value
+    return {given: read}
 
 
 def _facts(given: Mapping[Any, Any], key: str) -> Mapping[str, object]:

@@ -15,7 +15,7 @@ from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import create_temp, joining, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.binding import arrange, variables
-from zodiac_sql.language.functions import COMPARISONS, Functions
+from zodiac_sql.language.functions import COMPARISONS, Functions, fixed_texts
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import (
     Aggregate,
@@ -380,6 +380,8 @@ class BodyQuery:
         if call.function == "if" and registered is None and type_ is Type.SYMBOL:
             return self._chosen_symbol(*values)
         arguments = [self._meant(v) if v.type is Type.SYMBOL else v.sql.copy() for v in values]
+        for place, written in fixed_texts(call, functions).items():
+            arguments[place] = exp.Literal.string(written)
         if registered is None:
             sql = built(call.function, type_, arguments, [value.type for value in values])
         else:

@@ -17,7 +17,6 @@ from zodiac_sql.language.syntax import (
     Negation,
     Rule,
     Type,
-    Variable,
     atoms_of,
 )
 from zodiac_sql.read.why.asked import Instance, Key, Known, one_nan, stored

@@ -14,6 +14,7 @@ from zodiac_sql.errors import ProgramError, QueryError, StoreError
 from zodiac_sql.garbage import uncollected
 from zodiac_sql.language.former_aggregates import what_is_otherwise
 from zodiac_sql.language.functions import Functions
+from zodiac_sql.language.moment_constants import atom_with_moments
 from zodiac_sql.language.parse import parse_goals
 from zodiac_sql.language.schema import Schema
 from zodiac_sql.language.syntax import Atom, Column, Comparison, Constant, Term, Type, Variable
@@ -125,15 +126,19 @@ def goal_of(state: State, goal: str) -> Atom:
     if len(atom.terms) != arity:
         said = "1 column" if arity == 1 else f"{arity} columns"
         raise QueryError(f"{atom.predicate} has {said}, and {goal.strip()} has not")
-    require_types(atom, state.schema)
-    return atom
+    return of_types(atom, state.schema)
 
 
-def require_types(atom: Atom, schema: Schema) -> None:
-    """Raise ProgramError if an atom's terms cannot be values of its columns."""
+def of_types(atom: Atom, schema: Schema) -> Atom:
+    """An atom with terms of the types of its columns: texts may stand for dates and timestamps.
+
+    Raises ProgramError if terms cannot be values of the columns.
+    """
     columns = {atom.predicate: [column.type for column in schema[atom.predicate].columns]}
+    atom = atom_with_moments(atom, columns[atom.predicate])
     if problems := body_types((atom,), columns, {}).problems:
         raise ProgramError(in_order(problems))
+    return atom
 
 
 def answers(search: ProofSearch, state: State, atom: Atom, most: int = FIRST_ANSWERS) -> list[Key]:
@@ -197,7 +202,7 @@ def key_of(known: Known, atom: Atom) -> Key | None:
     float is none of the ints of its column.
 
     None, too, if the predicate has no facts at all, so that the types of its columns are unknown.
-    Its constants have types that fit the columns (`require_types`).
+    Its constants have types that fit the columns (`of_types`).
     """
     if known.schema[atom.predicate].open:
         return None

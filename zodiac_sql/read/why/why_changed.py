@@ -37,7 +37,7 @@ from zodiac_sql.read.why.known import prefixes_of
 from zodiac_sql.read.why.moved import Way
 from zodiac_sql.read.why.moved_groups import moved_in_group
 from zodiac_sql.read.why.search import Derivation
-from zodiac_sql.read.why.why import key_of, require_types
+from zodiac_sql.read.why.why import key_of, of_types
 from zodiac_sql.read.why.why_best_moved import steps_below, with_all_values
 from zodiac_sql.sql.forms import is_text
 from zodiac_sql.sql.relations import columns_of, relation_query
@@ -104,7 +104,7 @@ def _goal(ways: Mapping[str, Way], state: State, goal: str) -> _Event:
         if known.arity != len(asked.terms):
             continue
         try:
-            require_types(asked, way.known.schema)
+            asked = of_types(asked, way.known.schema)
         except ProgramError as error:  # on the other side, its columns may have other types
             clash = error
             continue
