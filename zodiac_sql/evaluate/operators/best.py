@@ -9,7 +9,7 @@ from zodiac_sql.evaluate.semi_naive import Fixpoint
 
 
 def _best(work: Evaluation) -> Fixpoint:
-    return best_values(work.store, work.hypernode, work.schema, work.context, work.cache)
+    return best_values(work.runner, work.hypernode, work.schema, work.context)
 
 
 BEST: Evaluates = Operator(

@@ -32,7 +32,7 @@ def closures_at_work(work: Evaluation) -> dict[str, Closure]:
 
 def _looped(work: Evaluation) -> Fixpoint:
     closures = closures_at_work(work)
-    return semi_naive(work.store, work.hypernode, work.schema, work.context, work.cache, closures)
+    return semi_naive(work.runner, work.hypernode, work.schema, work.context, closures)
 
 
 CLASSES: Evaluates = Operator(

@@ -43,20 +43,20 @@ def _in_order(work: Evaluation) -> Fixpoint:
 
 def _single(work: Evaluation, rule: Rule, context: Context) -> dict[str, Part]:
     """What one rule derives."""
-    store, schema, cache = work.store, work.schema, work.cache
+    schema = work.schema
     predicate = rule.head.predicate
     if lacks_facts(rule, context):
         return {}  # without a plan: of an ontology's rules, most lack facts
-    if store.watch.bounds is None and (part := shared(rule, schema, context)):
+    if work.store.watch.bounds is None and (part := shared(rule, schema, context)):
         return {predicate: part}
-    plan = cache.get(("whole", rule.name), partial(whole, rule))
+    plan = work.runner.cache.get(("whole", rule.name), partial(whole, rule))
     if is_empty(plan, context):
         return {}
     name = table_name(work.hypernode, predicate, schema)
     columns = schema[predicate].columns
     shape = distinct if has_duplicates(plan, columns, context) else _as_they_are
     target = Target(name, columns, "whole", shape, grows=True)
-    rows = apply_plans(store, cache, [plan], context, target)
+    rows = apply_plans(work.runner, [plan], context, target)
     return {predicate: Part("temp", name, rows)} if rows else {}
 
 

@@ -14,7 +14,6 @@ from zodiac_sql.database.statements import create_temp, semi_join, temp_table
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.run_plans import Shape, Target
 from zodiac_sql.language.syntax import Rule
-from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.papers.fact_sets import (
     Facts,
     Search,
@@ -22,12 +21,12 @@ from zodiac_sql.maintain.papers.fact_sets import (
     note,
     parts_of,
     set_minus,
-    solvable,
     total_rows,
 )
-from zodiac_sql.maintain.steps.plans import all_onwards, checks, found_by
+from zodiac_sql.maintain.steps.plans import found_by
+from zodiac_sql.maintain.steps.recursion import Recursion
 from zodiac_sql.maintain.steps.working_table import WorkingTable
-from zodiac_sql.sql.emptiness import is_empty
+from zodiac_sql.sql.emptiness import solvable
 from zodiac_sql.sql.plan import Plan, Version, candidate_check
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
 from zodiac_sql.sql.set_difference import unknown
@@ -63,18 +62,22 @@ def _renewed(search: Search) -> Facts:
             # Not into the table itself: S may have been made from it.
             query = relation_query(Relation(own.columns, parts))
             name = f"checked_{own.stem}"
-            note(found, own, Part("temp", name, search.task.store.count(create_temp(name, query))))
+            note(
+                found,
+                own,
+                Part("temp", name, search.recursion.runner.store.count(create_temp(name, query))),
+            )
     return found
 
 
 def _supports(search: Search, facts: Facts, depth: int) -> Facts:
     """Create `level_*`: unchecked facts of bodies that derive some facts (lines 15 to 18)."""
-    task = search.task
+    reads = search.recursion.context
 
     def relation(name: str, version: Version) -> Relation:
         own = search.owns.get(name)
         if own is None:
-            return task.inputs(name, version)
+            return reads.relation(name, version)
         if version is Version.CANDIDATE:
             return Relation(own.columns, parts_of(facts, own))
         stored = own.stored
@@ -84,33 +87,33 @@ def _supports(search: Search, facts: Facts, depth: int) -> Facts:
             stored = replace(stored.without(gone.table), rows=max(left, 0))
         return Relation(own.columns, (*own.outside.parts, *((stored,) if stored else ())))
 
-    context = task.context(relation)
+    context = replace(reads, relation=relation)
     found: Facts = {}
     for own in search.owns.values():
-        plans = [p for r in task.hypernode.rules for p in _bodies(task, r, own.predicate)]
-        plans = [plan for plan in plans if not is_empty(plan, context)]
-        if plans:
+        rules = search.recursion.hypernode.rules
+        plans = [p for r in rules for p in _bodies(search.recursion, r, own.predicate)]
+        if plans := solvable(plans, context):
             known = Relation(own.columns, (*parts_of(search.checked, own), *own.outside.parts))
             key = ("supports", relation_key(known))
             shape = partial(unknown, known=known)
             target = Target(f"level{depth % 2}_{own.stem}", own.columns, key, shape)
-            note(found, own, found_by(task, plans, context, target))
+            note(found, own, found_by(search.recursion.runner, plans, context, target))
     search.work = search.work.plus(backward=total_rows(found))
     return found
 
 
-def _bodies(task: Task, rule: Rule, predicate: str) -> tuple[Plan, ...]:
+def _bodies(recursion: Recursion, rule: Rule, predicate: str) -> tuple[Plan, ...]:
     """Plans that find, for candidates, the facts of a predicate in the bodies that derive them."""
 
     def make() -> tuple[Plan, ...]:
-        plan = candidate_check(rule, recursive=task.hypernode.derives)
+        plan = candidate_check(rule, recursive=recursion.hypernode.derives)
         return tuple(
             replace(plan, rule=replace(rule, head=atom))
             for atom in plan.body.atoms
             if atom.predicate == predicate
         )
 
-    return task.cache.get(("bodies", rule.name, predicate), make)
+    return recursion.runner.cache.get(("bodies", rule.name, predicate), make)
 
 
 def _saturate(search: Search, level: Facts) -> None:
@@ -132,31 +135,32 @@ def _prove(search: Search, facts: Facts, new: Facts, step: int) -> Facts:
 
     After the first step, at least one of the proved ones must come from the last step.
     """
-    task = search.task
+    reads = search.recursion.context
 
     def relation(name: str, version: Version) -> Relation:
         own = search.owns.get(name)
         if own is None:
-            return task.inputs(name, version)
+            return reads.relation(name, version)
         if version is Version.CANDIDATE:
             return Relation(own.columns, parts_of(facts, own))
         if version is Version.DELTA:
             return Relation(own.columns, parts_of(new, own))
         return Relation(own.columns, (*own.outside.parts, *parts_of(search.proved, own)))
 
-    context = task.context(relation)
+    context = replace(reads, relation=relation)
     found: Facts = {}
     for own in search.owns.values():
         candidates = facts.get(own.predicate)
         if candidates is None:
             continue
-        plans = all_onwards(task, search.owns) if step else checks(task, own.predicate)
-        if plans := solvable(plans, own, context):
+        recursion = search.recursion
+        plans = recursion.onwards() if step else recursion.checks(own.predicate)
+        if plans := solvable(plans, context, own.predicate):
             # Two names in turn: a statement cannot read the table that it replaces.
             name = f"proof{step % 2}_{own.stem}"
             shape = among_candidates(own, candidates)
             target = Target(name, own.columns, ("prove", candidates.table), shape)
-            note(found, own, found_by(task, plans, context, target))
+            note(found, own, found_by(search.recursion.runner, plans, context, target))
     return found
 
 

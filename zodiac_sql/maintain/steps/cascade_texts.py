@@ -13,9 +13,10 @@ from sqlglot import exp
 from zodiac_sql.database.statements import anti_join, create_temp, drop, parameter, union_all
 from zodiac_sql.evaluate.limited import MOST, Limited, parameters_of
 from zodiac_sql.evaluate.spelled import Spelling, encoded
-from zodiac_sql.maintain.contract import Task
+from zodiac_sql.maintain.steps.cascade_found import table_for
 from zodiac_sql.maintain.steps.ranks import numbered
-from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, add, context_of
+from zodiac_sql.maintain.steps.recursion import Recursion
+from zodiac_sql.maintain.steps.working_table import WorkingTable, add
 from zodiac_sql.sql.counted_rounds import recursion_of
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Version, delta_plans
@@ -27,40 +28,35 @@ from zodiac_sql.sql.tagged import Layout, layout_of, typed
 _R = "r"
 
 
-def cascade_texts(
-    task: Task, owns: WorkingTables, new: Mapping[str, Part | None], most: int | None
-) -> int:
+def cascade_texts(recursion: Recursion, new: Mapping[str, Part | None], most: int | None) -> int:
     """Add some new facts and all that follows from them to each `plus_*`.
 
     Returns how many these are. If they are more than `most`, the search has ended before its end.
     """
-    store = task.store
-    spelling = Spelling.begin(store, task.hypernode.name)
+    store, owns, hypernode = recursion.store, recursion.owns, recursion.hypernode
+    spelling = Spelling.begin(store, hypernode.name)
     limited = Limited.begin(store)
     columns = {p: typed(own.outside.stored, spelled=True) for p, own in owns.items()}
     layout = layout_of(columns, counts_rounds=limited is not None)
     begun = {name: part.rows for name, part in new.items() if part is not None}
     given = parameters_of(limited, begun, most)
     limit = parameter(MOST) if MOST in given else None
-    query = _recursion(task, owns, new, spelling, layout, limit)
+    query = _recursion(recursion, new, spelling, layout, limit)
     if all(own.ranked for own in owns.values()):
         query = numbered(owns, layout.columns, query)
-    table = f"added_{task.hypernode.name}"
+    table = f"added_{hypernode.name}"
     store.count(create_temp(table, query), given, as_written=True)
     if limited is not None:
-        limited.counted(table, layout, begun, task.hypernode.rules)
+        limited.counted(table, layout, begun, hypernode.rules)
     added = 0
     for own in owns.values():
         part = layout.part(own.predicate, table, ranked=own.ranked)
-        name = f"more_{own.stem}" if own.added else own.added_table
+        name = table_for(own, "added")
         rows = exp.select(*own.names("c")).from_(
             source(Relation(own.columns, (part,), own.ranked), "c")
         )
         count = encoded(store, rows, own.outside.stored, name)
-        if own.added:
-            add(task, own, Part("temp", name, count, ranked=own.ranked))
-        else:
-            own.gains(count)
+        add(recursion.runner, own, Part("temp", name, count, ranked=own.ranked))
         added += count
     store.run(drop(table))
     spelling.drop()
@@ -68,15 +64,14 @@ def cascade_texts(
 
 
 def _recursion(
-    task: Task,
-    owns: WorkingTables,
+    recursion: Recursion,
     new: Mapping[str, Part | None],
     spelling: Spelling,
     layout: Layout,
     limit: exp.Expr | None,
 ) -> exp.Select:
     """What is new, and what follows from it, as far as there is no limit."""
-    inner = spelling.context(context_of(task, owns))
+    owns, inner = recursion.owns, spelling.context(recursion.inside())
 
     def relation(name: str, version: Version) -> Relation:
         if name not in owns or version is not Version.DELTA:
@@ -90,8 +85,8 @@ def _recursion(
         if part is not None
     ]
     steps = []
-    for rule in task.hypernode.rules:
-        for plan in delta_plans(task.cache, rule, owns):
+    for rule in recursion.hypernode.rules:
+        for plan in delta_plans(recursion.runner.cache, rule, owns):
             if not is_empty(plan, context):
                 own = owns[rule.head.predicate]
                 heads = compile_rule(plan, own.columns, context).query
@@ -99,8 +94,8 @@ def _recursion(
     if not steps:
         rows = exp.select(exp.Star()).from_(union_all(seeds).subquery("s", copy=False))
         return rows if limit is None else rows.limit(limit, copy=False)
-    recursion = recursion_of(_R, layout, seeds, steps)
-    return with_recursion(exp.select(exp.Star()).from_(COLLECTED), _R, recursion, limit)
+    rows = exp.select(exp.Star()).from_(COLLECTED)
+    return with_recursion(rows, _R, recursion_of(_R, layout, seeds, steps), limit)
 
 
 def _unknown(own: WorkingTable, heads: exp.Query, spelling: Spelling) -> exp.Select:
