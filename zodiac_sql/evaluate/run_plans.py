@@ -37,6 +37,7 @@ from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan
 from zodiac_sql.sql.product import Bits, Product, multiply, product_of
 from zodiac_sql.sql.reducer import JoinTree, is_worth_while, join_tree, needs_first_pass, reduce
+from zodiac_sql.sql.relations import Part
 from zodiac_sql.sql.select import Compiled, compile_rule
 
 Shape = Callable[[exp.Query | None], exp.Query]
@@ -119,6 +120,14 @@ def apply_plans(
     for name in step_tables:
         store.run(drop(name))
     return rows
+
+
+def found_by(
+    runner: Runner, plans: Sequence[Plan], context: Context, target: Target
+) -> Part | None:
+    """Make a temporary table of what plans find. None if that is nothing."""
+    rows = apply_plans(runner, plans, context, target)
+    return Part("temp", target.table, rows, ranked=target.ranked) if rows else None
 
 
 def _fill(

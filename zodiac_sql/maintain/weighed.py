@@ -7,7 +7,7 @@ costs the full evaluation, and a comparison with what was there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
@@ -15,9 +15,9 @@ from math import inf
 from sqlglot import exp
 
 from zodiac_sql.cost.calibration import COMPARED, DERIVED, READ, STATEMENT
-from zodiac_sql.cost.moves import Rows, Shares, shares_of
+from zodiac_sql.cost.moves import MovedRows, Shares, shares_of
 from zodiac_sql.cost.once import Once
-from zodiac_sql.cost.operator import Cost, Declined, Operator
+from zodiac_sql.cost.operator import Operator
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Outcome, Task
 from zodiac_sql.maintain.steps.change_plans import losses
@@ -110,7 +110,7 @@ class Weighed(Once):
         task = self.task
         left = {name: delta.deleted.rows for name, delta in task.inputs.deltas.items()}
         entered = {name: delta.inserted.rows for name, delta in task.inputs.deltas.items()}
-        rows = Rows(self._before, self._after, left, entered, self._held)
+        rows = MovedRows(self._before, self._after, left, entered, self._held)
         return shares_of(task.inner.forms, rows)
 
     @property
@@ -229,13 +229,3 @@ Maintains = Operator[Weighed, Outcome]
 def is_plain_recursion(weighed: Weighed) -> bool:
     """Whether the hypernode is recursive, and its tables are those of its rules."""
     return weighed.is_plain and weighed.task.hypernode.recursive
-
-
-def certain(
-    name: str,
-    why: str,
-    matches: Callable[[Weighed], bool],
-    run: Callable[[Task], Outcome | Declined],
-) -> Maintains:
-    """An operator that is not weighed: it runs first wherever it matches."""
-    return Operator(name, matches, lambda _: Cost(0, why), lambda weighed, _: run(weighed.task))

@@ -7,7 +7,7 @@ from functools import partial
 
 from sqlglot import exp
 
-from zodiac_sql.cost.operator import Cost, Operator
+from zodiac_sql.cost.operator import certain
 from zodiac_sql.database.statements import distinct
 from zodiac_sql.evaluate.evaluation import Evaluates, Evaluation
 from zodiac_sql.evaluate.operators.copies import shared
@@ -65,9 +65,9 @@ def _as_they_are(heads: exp.Query | None) -> exp.Query:
     return heads
 
 
-RULES: Evaluates = Operator(
+RULES: Evaluates = certain(
     "rules",
+    "not recursive",
     lambda work: not (work.hypernode.recursive or work.hypernode.bests),
-    lambda work: Cost(0, "not recursive"),
-    lambda work, _: _in_order(work),
+    _in_order,
 )

@@ -13,8 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from zodiac_sql.cost.operator import Declined
-from zodiac_sql.database.runner import Runner
+from zodiac_sql.cost.operator import Declined, certain
 from zodiac_sql.evaluate.improve import improve
 from zodiac_sql.evaluate.improving import Improving, Loop, is_guarded
 from zodiac_sql.evaluate.never_better import never_better
@@ -23,12 +22,9 @@ from zodiac_sql.maintain.contract import Maintained, Stopped, Task, Work
 from zodiac_sql.maintain.steps.change_plans import gains, losses
 from zodiac_sql.maintain.steps.merge_tables import begun
 from zodiac_sql.maintain.steps.overdelete import overdelete
-from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, difference
-from zodiac_sql.maintain.weighed import certain
-from zodiac_sql.names import CHANGE_FACTS
+from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, edits_of
+from zodiac_sql.maintain.weighed import Maintains
 from zodiac_sql.sql.plan import Plan, Version, group_check
-from zodiac_sql.sql.relations import Part
-from zodiac_sql.storage.edits import Edit
 
 LARGEST_SHARE = 2
 """If more than one of so many facts may be lost, evaluating again is cheaper."""
@@ -56,10 +52,13 @@ def best(task: Task) -> Maintained | Stopped:
     improvings = {name: _improving(task.hypernode, own) for name, own in owns.items()}
     loop = Loop(runner, task.hypernode, task.context, improvings)
     rounds = improve(loop, [*gains(task), *_checks(task, owns)])
-    edits = {name: _edit(runner, own, task.stem(name)) for name, own in improvings.items()}
+    for name, own in improvings.items():
+        owns[name].loses(own.gone)
+        owns[name].gains(own.rows)
+    edits, _ = edits_of(runner, owns, grows=True)
     added = sum(own.rows for own in improvings.values())
     work = work.plus(forward=added, insertions=added, iterations=rounds)
-    return Maintained({n: e for n, e in edits.items() if e}, work, "best", False)
+    return Maintained(edits, work, "best", ranked=False)
 
 
 def _as_it_was(task: Task) -> Hypernode:
@@ -89,17 +88,9 @@ def _checks(task: Task, owns: WorkingTables) -> list[Plan]:
     ]
 
 
-def _edit(runner: Runner, own: Improving, stem: str) -> Edit:
-    """What became of a table."""
-    gone = Part("temp", own.gone_table, own.gone) if own.gone else None
-    deleted = difference(runner, own.columns, gone, own.better, f"{CHANGE_FACTS}minus_{stem}")
-    inserted = difference(runner, own.columns, own.better, gone, f"{CHANGE_FACTS}plus_{stem}")
-    return Edit(inserted, deleted, deleted, inserted)
-
-
-BEST = certain(
+BEST: Maintains = certain(
     "best",
     "best values of groups",
     lambda weighed: bool(weighed.task.hypernode.bests) and not weighed.task.former.merges,
-    best,
+    lambda weighed: best(weighed.task),
 )

@@ -20,13 +20,12 @@ from zodiac_sql.cost.products import checks_sooner
 from zodiac_sql.database.runner import Runner
 from zodiac_sql.database.statements import distinct, union_all
 from zodiac_sql.evaluate.cache_keys import relation_key
-from zodiac_sql.evaluate.run_plans import Target, apply_plans, product_in
+from zodiac_sql.evaluate.run_plans import Target, apply_plans, found_by, product_in
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Maintained, Task, Work
 from zodiac_sql.maintain.operators.products import cost_of_joins
 from zodiac_sql.maintain.steps.aggregate_groups import with_touched_groups
 from zodiac_sql.maintain.steps.change_plans import gains, losses, whole_plan
-from zodiac_sql.maintain.steps.plans import found_by
 from zodiac_sql.maintain.weighed import PATIENCE, Maintains, Weighed
 from zodiac_sql.names import CHANGE_FACTS
 from zodiac_sql.sql.context import Context

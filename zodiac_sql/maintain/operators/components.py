@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from functools import partial
 
+from zodiac_sql.cost.operator import certain
 from zodiac_sql.evaluate.partition.condensation import Condensation, renew
 from zodiac_sql.maintain.contract import Maintained, Task, Work
 from zodiac_sql.maintain.steps.change_plans import losses
-from zodiac_sql.maintain.weighed import Weighed, certain
+from zodiac_sql.maintain.weighed import Maintains, Weighed
 from zodiac_sql.names import between, classes, given
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.storage.edits import Delta, Edit
@@ -46,4 +47,9 @@ def _matches(weighed: Weighed) -> bool:
     return any(row.directed for row in task.inner.rows) and not loses
 
 
-COMPONENTS = certain("components", "a relation is kept as components", _matches, components)
+COMPONENTS: Maintains = certain(
+    "components",
+    "a relation is kept as components",
+    _matches,
+    lambda weighed: components(weighed.task),
+)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 
+from zodiac_sql.cost.operator import certain
 from zodiac_sql.language.syntax import Column, Rule
 from zodiac_sql.maintain.contract import Maintained, Outcome, Task, Work
-from zodiac_sql.maintain.weighed import Maintains, Weighed, certain
+from zodiac_sql.maintain.weighed import Maintains, Weighed
 from zodiac_sql.rewrite.forms import Forms
 from zodiac_sql.sql.relations import Relation
 from zodiac_sql.storage.edits import Delta, Edit
@@ -62,7 +62,8 @@ def _delta(columns: tuple[Column, ...], edit: Edit) -> Delta:
 
 def nodes(one: One) -> Maintains:
     """The operator, by how each rule is maintained."""
-    return certain("nodes", "its rule is decomposed", _has_nodes, partial(by_nodes, one=one))
+    why = "its rule is decomposed"
+    return certain("nodes", why, _has_nodes, lambda weighed: by_nodes(weighed.task, one))
 
 
 def _has_nodes(weighed: Weighed) -> bool:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from math import inf
 
 from zodiac_sql.cost.calibration import STATEMENT
-from zodiac_sql.cost.operator import Cost, Declined, Operator
+from zodiac_sql.cost.operator import Cost, Declined, Operator, certain
 from zodiac_sql.cost.rounds import rounds_in
 from zodiac_sql.maintain.contract import Outcome
 from zodiac_sql.maintain.papers.dred import dred
 from zodiac_sql.maintain.steps.change_plans import losses
-from zodiac_sql.maintain.weighed import Maintains, Weighed, certain
+from zodiac_sql.maintain.weighed import Maintains, Weighed
 
 STATEMENTS = 12
 """How many statements it takes where little moves."""
@@ -41,5 +41,7 @@ def _run(weighed: Weighed, next_ms: float) -> Outcome | Declined:
 
 PARTITIONS: Maintains = Operator("dred", _matches, _cost, _run)
 
-AS_CHOSEN = certain("dred", "a relation is kept as a partition", _matches, dred)
+AS_CHOSEN: Maintains = certain(
+    "dred", "a relation is kept as a partition", _matches, lambda weighed: dred(weighed.task)
+)
 """The same for strategies that users choose."""

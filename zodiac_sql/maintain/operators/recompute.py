@@ -10,7 +10,7 @@ from math import inf
 
 from sqlglot import exp
 
-from zodiac_sql.cost.operator import Cost, Operator
+from zodiac_sql.cost.operator import Cost, Operator, certain
 from zodiac_sql.database.runner import Runner
 from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
@@ -24,7 +24,7 @@ from zodiac_sql.evaluate.registry import evaluate
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.maintain.contract import Anew, Maintained, Outcome, Task, Work
 from zodiac_sql.maintain.steps.closure_form import directions
-from zodiac_sql.maintain.weighed import Maintains, Weighed, certain
+from zodiac_sql.maintain.weighed import Maintains, Weighed
 from zodiac_sql.names import CHANGE_FACTS, between, classes
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
@@ -178,7 +178,9 @@ RECOMPUTE: Maintains = Operator(
     _run,
 )
 
-AS_CHOSEN = certain("recompute", "as chosen", lambda weighed: True, recompute)
+AS_CHOSEN: Maintains = certain(
+    "recompute", "as chosen", lambda weighed: True, lambda weighed: recompute(weighed.task)
+)
 """The same as a strategy that users choose."""
 
 LAST: Maintains = Operator(

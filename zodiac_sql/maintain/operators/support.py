@@ -14,7 +14,7 @@ from math import inf
 
 from zodiac_sql.cost.calibration import PLANNED_JOIN, SCANNED, STATEMENT
 from zodiac_sql.cost.moves import FEWEST_READ_OFTEN
-from zodiac_sql.cost.operator import Cost, Declined, Operator
+from zodiac_sql.cost.operator import Cost, Declined, Operator, certain
 from zodiac_sql.maintain.contract import Maintained, Outcome, Stopped, Task, Work
 from zodiac_sql.maintain.steps.aggregate_groups import with_touched_groups
 from zodiac_sql.maintain.steps.change_plans import gains, losses
@@ -23,7 +23,7 @@ from zodiac_sql.maintain.steps.merge_tables import begun
 from zodiac_sql.maintain.steps.overdelete import overdelete
 from zodiac_sql.maintain.steps.recursion import Recursion
 from zodiac_sql.maintain.steps.working_table import edits_of
-from zodiac_sql.maintain.weighed import PATIENCE, Maintains, Weighed, certain, is_plain_recursion
+from zodiac_sql.maintain.weighed import PATIENCE, Maintains, Weighed, is_plain_recursion
 from zodiac_sql.sql.plan import Plan
 
 
@@ -132,5 +132,7 @@ def _run(weighed: Weighed, next_ms: float) -> Outcome | Declined:
 
 SUPPORT: Maintains = Operator("support", can_support, cost_of_support, _run)
 
-AS_CHOSEN = certain("support", "as chosen", can_support, support)
+AS_CHOSEN: Maintains = certain(
+    "support", "as chosen", can_support, lambda weighed: support(weighed.task)
+)
 """The same as a strategy that users choose."""

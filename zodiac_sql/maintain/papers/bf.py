@@ -27,13 +27,13 @@ body is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 
 from sqlglot import exp
 
+from zodiac_sql.cost.operator import certain
 from zodiac_sql.database.statements import semi_join, union_all
 from zodiac_sql.evaluate.cache_keys import relation_key
-from zodiac_sql.evaluate.run_plans import Shape, Target
+from zodiac_sql.evaluate.run_plans import Shape, Target, found_by
 from zodiac_sql.maintain.contract import Maintained, Stopped, Task, Work
 from zodiac_sql.maintain.papers.fact_sets import (
     Facts,
@@ -50,9 +50,8 @@ from zodiac_sql.maintain.steps.aggregate_groups import with_touched_groups
 from zodiac_sql.maintain.steps.change_plans import gains, losses
 from zodiac_sql.maintain.steps.extend import extend
 from zodiac_sql.maintain.steps.merge_tables import begun
-from zodiac_sql.maintain.steps.plans import found_by
 from zodiac_sql.maintain.steps.working_table import WorkingTable, edits_of, take_out
-from zodiac_sql.maintain.weighed import Maintains, certain, is_plain_recursion
+from zodiac_sql.maintain.weighed import Maintains, is_plain_recursion
 from zodiac_sql.sql.emptiness import solvable
 from zodiac_sql.sql.plan import Plan
 from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query, relation_query
@@ -200,4 +199,4 @@ def _take_out_doubtful(search: Search) -> None:
 
 def bf_with(marking: Marking) -> Maintains:
     """The operator, by what is marked."""
-    return certain("bf", "as chosen", is_plain_recursion, partial(bf, marking=marking))
+    return certain("bf", "as chosen", is_plain_recursion, lambda weighed: bf(weighed.task, marking))

@@ -11,8 +11,7 @@ Facts that are added or come back are marked if a fact of the body is.
 
 from __future__ import annotations
 
-from functools import partial
-
+from zodiac_sql.cost.operator import certain
 from zodiac_sql.maintain.contract import Maintained, Stopped, Task, Work
 from zodiac_sql.maintain.papers.marking import NO_MARKS, Marking, with_marks
 from zodiac_sql.maintain.steps.aggregate_groups import with_touched_groups
@@ -22,7 +21,7 @@ from zodiac_sql.maintain.steps.merge_tables import begun
 from zodiac_sql.maintain.steps.overdelete import overdelete
 from zodiac_sql.maintain.steps.partitions import edits_of_closures, with_closures
 from zodiac_sql.maintain.steps.working_table import edits_of
-from zodiac_sql.maintain.weighed import Maintains, certain, is_plain_recursion
+from zodiac_sql.maintain.weighed import Maintains, is_plain_recursion
 from zodiac_sql.sql.relations import Relation
 
 
@@ -54,5 +53,9 @@ def dred(
 
 def dred_with(marking: Marking) -> Maintains:
     """The operator, by what is marked."""
-    run = partial(dred, marking=marking)
-    return certain("dred", "as chosen", is_plain_recursion, run)
+    return certain(
+        "dred",
+        "as chosen",
+        is_plain_recursion,
+        lambda weighed: dred(weighed.task, marking=marking),
+    )

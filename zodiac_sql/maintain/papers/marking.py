@@ -23,10 +23,10 @@ from zodiac_sql.cost.operator import Declined
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import create_temp, temp_table
 from zodiac_sql.evaluate.cache_keys import relation_key
-from zodiac_sql.evaluate.run_plans import Target
+from zodiac_sql.evaluate.run_plans import Target, found_by
 from zodiac_sql.maintain.contract import Maintained, Task
 from zodiac_sql.maintain.operators.candidates import CANDIDATES, run_candidates
-from zodiac_sql.maintain.steps.plans import checks, found_by
+from zodiac_sql.maintain.steps.change_plans import checks
 from zodiac_sql.maintain.weighed import Maintains, Weighed
 from zodiac_sql.names import CHANGE_FACTS
 from zodiac_sql.sql.context import Context

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from zodiac_sql.database.statements import create_temp, semi_join, temp_table
 from zodiac_sql.evaluate.cache_keys import relation_key
-from zodiac_sql.evaluate.run_plans import Shape, Target
+from zodiac_sql.evaluate.run_plans import Shape, Target, found_by
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.papers.fact_sets import (
     Facts,
@@ -23,7 +23,6 @@ from zodiac_sql.maintain.papers.fact_sets import (
     set_minus,
     total_rows,
 )
-from zodiac_sql.maintain.steps.plans import found_by
 from zodiac_sql.maintain.steps.recursion import Recursion
 from zodiac_sql.maintain.steps.working_table import WorkingTable
 from zodiac_sql.sql.emptiness import solvable

@@ -11,6 +11,5 @@ one_edge.py           what a closure gains by one new edge, in one step
 cascade.py            all rounds of taking out, or of adding, in one recursive statement
 slices.py             only the rows that the work at hand can reach
 partitions.py         relations that are kept as classes of connected nodes
-plans.py              plans that several strategies use, and how they run
-change_plans.py       the plans that find what a change may take, and bring
+change_plans.py       the plans that find what a change may take, and bring, and check it
 """

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from zodiac_sql.database.statements import distinct
-from zodiac_sql.evaluate.run_plans import Target
+from zodiac_sql.evaluate.run_plans import Target, found_by
 from zodiac_sql.language.binding import arrange
 from zodiac_sql.language.syntax import Aggregate, Atom, Column, Rule
 from zodiac_sql.language.types import body_types
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.change_plans import gains_of, losses_of
-from zodiac_sql.maintain.steps.plans import found_by
 from zodiac_sql.sql.emptiness import solvable
 from zodiac_sql.sql.plan import Version, touched
 from zodiac_sql.sql.relations import Relation

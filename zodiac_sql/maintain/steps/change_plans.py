@@ -6,11 +6,20 @@ If rules came or went, they account for that, too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from zodiac_sql.database.statement_cache import StatementCache
+from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Task
-from zodiac_sql.sql.plan import Plan, Version, gained_variants, lost_variants, whole
+from zodiac_sql.sql.plan import (
+    Plan,
+    Version,
+    candidate_check,
+    gained_variants,
+    lost_variants,
+    whole,
+)
 
 
 def losses(task: Task) -> list[Plan]:
@@ -46,6 +55,13 @@ def gains_of(task: Task, rule: Rule) -> tuple[Plan, ...]:
     """Plans for the heads that may gain a derivation by the rule."""
     key = ("gained", rule.name, *task.inputs.changed)
     return task.runner.cache.get(key, lambda: gained_variants(rule, *task.inputs.changed))
+
+
+def checks(cache: StatementCache, hypernode: Hypernode, predicate: str) -> list[Plan]:
+    """Plans that derive the candidates that can be derived."""
+    own, rules = hypernode.derives, hypernode.rules
+    mine = (rule for rule in rules if rule.head.predicate == predicate)
+    return [cache.get(("check", r.name), partial(candidate_check, r, recursive=own)) for r in mine]
 
 
 def whole_plan(cache: StatementCache, rule: Rule, version: Version) -> Plan:

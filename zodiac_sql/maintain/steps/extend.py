@@ -13,14 +13,13 @@ from dataclasses import replace
 from zodiac_sql.cost import closures
 from zodiac_sql.cost.operator import Declined
 from zodiac_sql.evaluate.cache_keys import relation_key
-from zodiac_sql.evaluate.run_plans import Target
+from zodiac_sql.evaluate.run_plans import Target, found_by
 from zodiac_sql.maintain.contract import ManyRounds, Stopped, Work
 from zodiac_sql.maintain.steps.cascade import can_cascade, cascade_new
 from zodiac_sql.maintain.steps.closure_form import was_in_layers
 from zodiac_sql.maintain.steps.many_rounds import are_too_many
 from zodiac_sql.maintain.steps.one_edge import add_one_edge
 from zodiac_sql.maintain.steps.partitions import add_fed, redo
-from zodiac_sql.maintain.steps.plans import found_by
 from zodiac_sql.maintain.steps.recursion import Recursion
 from zodiac_sql.maintain.steps.slices import slice_tables
 from zodiac_sql.maintain.steps.working_table import WorkingTable, add, hand_on

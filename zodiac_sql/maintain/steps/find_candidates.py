@@ -11,8 +11,7 @@ from zodiac_sql.database.runner import Runner
 from zodiac_sql.database.statements import anti_join, temp_table, union_all
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.make_tables import make_table
-from zodiac_sql.evaluate.run_plans import Target, apply_plans
-from zodiac_sql.maintain.steps.plans import found_by
+from zodiac_sql.evaluate.run_plans import Target, apply_plans, found_by
 from zodiac_sql.maintain.steps.recursion import Recursion
 from zodiac_sql.maintain.steps.working_table import WorkingTable
 from zodiac_sql.names import RANK

@@ -49,7 +49,7 @@ def lose_given(recursion: Recursion) -> bool:
     """Del for facts that no longer come from outside. Returns whether that takes anything away."""
     for name, closure in recursion.closures.items():
         lost = recursion.context.relation(given(name), Version.DELETED)
-        closure.delete(lost, None, _kept(recursion.context, closure) if lost.rows else None)
+        closure.delete(lost, None, _kept(recursion.context, closure, lost))
     return _moved(recursion.closures)
 
 
@@ -57,9 +57,8 @@ def lose_fed(recursion: Recursion) -> None:
     """Del for external facts that other rules have lost in the last round."""
     for name, closure in recursion.closures.items():
         own = recursion.owns.get(external(name))
-        lost = own.relation(Version.DELTA) if own else None
-        kept = _kept(recursion.context, closure) if lost and lost.rows else None
-        closure.delete(None, lost, kept)
+        lost = Relation(closure.columns, (own.delta,) if own and own.delta else ())
+        closure.delete(None, lost, _kept(recursion.context, closure, lost))
 
 
 def redo(recursion: Recursion) -> bool:
@@ -83,8 +82,10 @@ def _moved(closures: Mapping[str, Closure]) -> bool:
     return any(closure.delta for closure in closures.values())
 
 
-def _kept(context: Context, closure: Closure) -> exp.Select:
-    """What is known from outside before and after the change, as links."""
+def _kept(context: Context, closure: Closure, lost: Relation) -> exp.Select | None:
+    """What is known from outside before and after the change, as links, if anything was lost."""
+    if not lost.rows:
+        return None
     name = given(closure.row.predicate)
     query = links(context.relation(name, Version.ALL), closure.row.covers)
     inserted = context.relation(name, Version.INSERTED)

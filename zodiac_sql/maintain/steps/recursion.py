@@ -11,7 +11,7 @@ from zodiac_sql.evaluate.partition.closure import Closure
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Instead
-from zodiac_sql.maintain.steps.plans import checks
+from zodiac_sql.maintain.steps.change_plans import checks
 from zodiac_sql.maintain.steps.working_table import WorkingTable
 from zodiac_sql.rewrite.forms import Forms
 from zodiac_sql.sql.context import Context

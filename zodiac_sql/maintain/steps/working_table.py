@@ -7,7 +7,7 @@ the hypernode take part in its rules, but are not its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -246,7 +246,7 @@ def _edit(runner: Runner, own: WorkingTable, grows: bool) -> Edit:
     if own.united:  # what is gone has come back with another rank
         is_new = own.stored is None
         return Edit(added, None, gone, added, rewritten=is_new, united=own.united)
-    apart = partial(difference, runner, own.columns, ranked=own.ranked)
+    apart = partial(_difference, runner, own)
     deleted = apart(gone, added, f"{CHANGE_FACTS}minus_{own.stem}")
     inserted = None
     if grows:
@@ -256,23 +256,17 @@ def _edit(runner: Runner, own: WorkingTable, grows: bool) -> Edit:
     return Edit(inserted, deleted, gone, added)
 
 
-def difference(
-    runner: Runner,
-    columns: Sequence[Column],
-    these: Part | None,
-    those: Part | None,
-    name: str,
-    ranked: bool = False,
+def _difference(
+    runner: Runner, own: WorkingTable, these: Part | None, those: Part | None, name: str
 ) -> Part | None:
     """The facts of one temporary table that do not stand in another, under a name that lasts."""
     if these is None or those is None:
         return these
-    key = ("difference", these.table, those.table, name, ranked)
+    key = ("difference", these.table, those.table, name, own.ranked)
 
     def query() -> exp.Query:
-        relation = Relation(tuple(columns), ())
-        names = [*columns_of(relation, "c"), *([rank_of("c")] if ranked else ())]
-        rows = exp.select(*names).from_(temp_table(these.table).as_("c"))
+        relation = Relation(own.columns, ())
+        rows = exp.select(*own.names("c")).from_(temp_table(these.table).as_("c"))
         return absent(rows, relation, part_query(those, relation))
 
-    return make_part(runner, key, name, query, ranked=ranked)
+    return make_part(runner, key, name, query, ranked=own.ranked)
