@@ -20,8 +20,7 @@ from zodiac_sql.maintain.operators import lost_edge
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
     from zodiac_sql.cost.operator import Declined
-    from zodiac_sql.maintain.contract import Task
-    from zodiac_sql.maintain.steps.working_table import WorkingTables
+    from zodiac_sql.maintain.steps.recursion import Recursion
 
 OpenKb = Callable[..., "KnowledgeBase"]
 
@@ -92,8 +91,8 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     done: list[bool] = []
     inner = lost_edge.lose_one_edge
 
-    def asked(task: Task, owns: WorkingTables) -> Work | Declined:
-        outcome = inner(task, owns)
+    def asked(recursion: Recursion) -> Work | Declined:
+        outcome = inner(recursion)
         done.append(isinstance(outcome, Work))
         return outcome
 

@@ -31,7 +31,7 @@ FEWEST_READ_OFTEN = 500_000
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class MovedRows:
     """How many rows a hypernode reads of each predicate before and after a change, how many have
     left and entered those that have changed, and how many facts it holds of each of its own.
     """
@@ -54,7 +54,7 @@ class Shares:
     growth: float
 
 
-def shares_of(forms: Forms, rows: Rows) -> Shares:
+def shares_of(forms: Forms, rows: MovedRows) -> Shares:
     """What a change may do to what a hypernode derives."""
     hypernode, held = forms.hypernode, sum(rows.held.values())
     rules = [_of_rule(rule, hypernode.derives, rows) for rule in hypernode.rules]
@@ -69,7 +69,7 @@ def shares_of(forms: Forms, rows: Rows) -> Shares:
     return Shares(lost, gained, max(one.growth for one in rules))
 
 
-def _of_rule(rule: Rule, own: tuple[str, ...], rows: Rows) -> Shares:
+def _of_rule(rule: Rule, own: tuple[str, ...], rows: MovedRows) -> Shares:
     """Shares of a rule's derivations."""
     before, after = rows.before, rows.after
     growth, lost, gained = 1.0, 0.0, 0.0

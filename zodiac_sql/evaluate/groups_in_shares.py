@@ -16,7 +16,8 @@ from sqlglot import exp
 from zodiac_sql.database.duckdb_errors import OutOfMemoryError
 from zodiac_sql.database.statements import create_temp, drop, temp_table, union_all
 from zodiac_sql.database.store import Store
-from zodiac_sql.language.syntax import Aggregate, Column, Rule
+from zodiac_sql.language.syntax import Column, Rule
+from zodiac_sql.rewrite.forms import grouped
 from zodiac_sql.sql.aggregates import PARTS_OF_GROUPS
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan
@@ -65,7 +66,5 @@ def _find(
 
 
 def _divisible(rule: Rule) -> bool:
-    aggregates = [one for one in rule.body if isinstance(one, Aggregate)]
-    if not aggregates or any(one.otherwise is not None for one in aggregates):
-        return False
-    return bool(aggregates[0].group) and len({(one.body, one.group) for one in aggregates}) == 1
+    aggregates = grouped(rule)
+    return bool(aggregates) and all(one.group and one.otherwise is None for one in aggregates)

@@ -77,7 +77,7 @@ def pays_at_once(loop: Loop, rounds: int) -> bool:
 def _make_texts(loop: Loop) -> bool:
     """Whether a rule makes text that must be encoded."""
     key = ("makes texts", loop.hypernode.id)
-    return loop.cache.get(key, lambda: makes_texts(loop.hypernode.rules, loop.context))
+    return loop.runner.cache.get(key, lambda: makes_texts(loop.hypernode.rules, loop.context))
 
 
 def _atoms(loop: Loop, atoms: Iterable[Atom]) -> int:

@@ -18,7 +18,7 @@ from zodiac_sql.lookups.copies import Copies
 from zodiac_sql.lookups.deep import Deep
 from zodiac_sql.lookups.groups import Groups
 from zodiac_sql.lookups.outcome import Given, Moved, TableEdit, Visited
-from zodiac_sql.lookups.statements import Statements, Step
+from zodiac_sql.lookups.statements import Filling, Statements
 from zodiac_sql.lookups.tables import DELTA, ENTERED, GONE, GROUPS, LEFT, LOST, MOVED, WON, Copy
 from zodiac_sql.lookups.worth import NotLookedUpError
 from zodiac_sql.program.state import State
@@ -254,7 +254,7 @@ class Cascade:
             raise NotLookedUpError("it moves too many facts")
         return rows
 
-    def _all(self, steps: Mapping[str, Sequence[Step]], names: Collection[str]) -> int:
+    def _all(self, steps: Mapping[str, Sequence[Filling]], names: Collection[str]) -> int:
         """Find the heads that some predicates lead to. Returns how many there are."""
         return sum(self.run(step.text) for name in names for step in steps.get(name, ()))
 

@@ -23,7 +23,7 @@ from zodiac_sql.lookups import moves
 from zodiac_sql.lookups.body import Scope
 from zodiac_sql.lookups.groups import is_one_large_group
 from zodiac_sql.lookups.loading import (
-    Loading,
+    Copying,
     begin_loading,
     have_same_tables,
     load_part,
@@ -89,7 +89,7 @@ class Copies:
         self._database: SideDatabase | None = None
         self._memory_limit: int | None = None
         self._copied: dict[str, Copy] = {}
-        self._loading: dict[str, Loading] = {}
+        self._loading: dict[str, Copying] = {}
         """Those that are not complete yet."""
         self._sizes: dict[str, int] = {}
         """How many rows of the file each copy was made of."""
@@ -399,7 +399,7 @@ class Copies:
         self._copied[name] = loading.copy
         del self._loading[name]
 
-    def _begin_loading(self, store: Store, state: State, known: Predicate, parts: int) -> Loading:
+    def _begin_loading(self, store: Store, state: State, known: Predicate, parts: int) -> Copying:
         number = self._numbers.setdefault(known.name, len(self._numbers))
         found = begin_loading(store, state, self.database, known, number, parts)
         if found is None:

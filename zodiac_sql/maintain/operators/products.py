@@ -22,7 +22,7 @@ from zodiac_sql.maintain.steps.change_plans import gains, losses, whole_plan
 from zodiac_sql.maintain.weighed import Maintains, Weighed
 from zodiac_sql.names import CHANGE_FACTS
 from zodiac_sql.sql.context import Context
-from zodiac_sql.sql.emptiness import is_empty
+from zodiac_sql.sql.emptiness import solvable
 from zodiac_sql.sql.plan import Plan, Version
 from zodiac_sql.sql.product import Bits, Product
 from zodiac_sql.sql.products_apart import Apart, Held, apart, common_bits, held
@@ -41,7 +41,6 @@ class _Changed:
     """A product, what its rule had derived, and the plans of what it may lose and gain."""
 
     task: Task
-    context: Context
     product: Product
     former: Held
     losses: Sequence[Plan]
@@ -59,31 +58,31 @@ def _product(weighed: Weighed) -> _Changed | None:
 
 def _changed(task: Task) -> _Changed | None:
     """The product of a hypernode, if its one rule is one and has derived something."""
-    if task.hypernode.recursive or task.heritage or task.modules or task.store.watch.counts:
+    runner, context = task.runner, task.context
+    if task.inner.forms.product is None or task.hypernode.recursive or task.inner.rows:
+        return None
+    if task.former.heritage or runner.store.watch.counts:
         return None
     (rule,) = task.hypernode.rules
-    predicate, context = rule.head.predicate, task.context(task.inputs)
-    product = product_in(task.cache, whole_plan(task, rule, Version.ALL), context)
-    stored = task.stored(predicate)
+    predicate = rule.head.predicate
+    product = product_in(runner.cache, whole_plan(runner.cache, rule, Version.ALL), context)
+    stored = task.former.stored(predicate)
     if stored is None or product is None:
         return None
-    former = held(product, stored, task.schema[predicate].columns, context)
+    former = held(product, stored, task.columns(predicate), context)
     if former is None:
         return None
-    lost, gained = (
-        [plan for plan in plans if not is_empty(plan, context)]
-        for plans in (losses(task), gains(task))
-    )
-    return _Changed(task, context, product, former, lost, gained)
+    lost, gained = (solvable(plans, context) for plans in (losses(task), gains(task)))
+    return _Changed(task, product, former, lost, gained)
 
 
 def _cost(weighed: Weighed) -> Cost:
     """What it costs to compare. If little has changed, nothing is counted to tell."""
     found = _product(weighed)
     assert found is not None
-    if not _are_large(found.context, [*found.losses, *found.gains]):
+    if not _are_large(found.task.context, [*found.losses, *found.gains]):
         return Cost(SOONER * weighed.anew, "a product is compared sooner than evaluated")
-    estimate = _estimate(found.task, found.context, found.product)
+    estimate = _estimate(found)
     if estimate is None:
         return Cost(inf, "a join costs little")
     ms = found.ways * (STATEMENT + estimate.apart(found.former.part.rows))
@@ -93,11 +92,11 @@ def _cost(weighed: Weighed) -> Cost:
 def _run(weighed: Weighed, _: float) -> Maintained | Declined:
     found = _product(weighed)
     assert found is not None
-    estimate = _estimate(found.task, found.context, found.product)
+    estimate = _estimate(found)
     if estimate is None:
         return Declined("a join costs little")
     bits = common_bits(
-        found.task.store, found.product, estimate.values, found.former, found.context
+        found.task.runner.store, found.product, estimate.values, found.former, found.task.context
     )
     if bits is None:
         return Declined("its values do not lie close together")
@@ -109,17 +108,17 @@ def cost_of_joins(weighed: Weighed) -> float | None:
     check what may be lost, by a join or by a product. None: it is none, or little has changed.
     """
     found = _product(weighed)
-    if found is None or not _are_large(found.context, [*found.losses, *found.gains]):
+    if found is None or not _are_large(found.task.context, [*found.losses, *found.gains]):
         return None
-    estimate = _estimate(found.task, found.context, found.product)
+    estimate = _estimate(found)
     if estimate is None:
         return None
     lost, gained = (
-        sum(first * second for first, second in _sizes(found.context, plans)) / estimate.inner
+        sum(first * second for first, second in _sizes(found.task.context, plans)) / estimate.inner
         for plans in (found.losses, found.gains)
     )
     some = min(lost, found.former.part.rows)
-    checked = checking(found.product, found.context, estimate, some)
+    checked = checking(found.product, found.task.context, estimate, some)
     return JOIN_ROW * (lost + gained) + min(checked, estimate.ms)
 
 
@@ -127,14 +126,15 @@ def _sizes(context: Context, plans: Sequence[Plan]) -> list[list[int]]:
     return [[context.relation(s.atom.predicate, s.version).rows for s in p.scans] for p in plans]
 
 
-def _estimate(task: Task, context: Context, product: Product) -> Estimate | None:
+def _estimate(changed: _Changed) -> Estimate | None:
     """What the product costs. What is counted for that is remembered until sizes are others."""
+    product, context, runner = changed.product, changed.task.context, changed.task.runner
     sizes = tuple(
         context.relation(scan.atom.predicate, scan.version).rows.bit_length()
         for scan in (product.first, product.second)
     )
-    found = partial(estimated, task.store, product, context, {})
-    return task.cache.get(("estimate", id(product.plan), sizes), found)
+    found = partial(estimated, runner.store, product, context, {})
+    return runner.cache.get(("estimate", id(product.plan), sizes), found)
 
 
 def _are_large(context: Context, plans: Sequence[Plan]) -> bool:
@@ -149,25 +149,25 @@ def _are_large(context: Context, plans: Sequence[Plan]) -> bool:
 
 def _compared(changed: _Changed, bits: Bits) -> Maintained:
     """The edit of the table, by what it may have lost and gained."""
-    task, context, product = changed.task, changed.context, changed.product
+    task, context, product = changed.task, changed.task.context, changed.product
     (predicate,), held = task.hypernode.derives, changed.former
     key = (id(product.plan), plan_key(product.plan, context), held.part.table, bits)
 
     def found(which: Apart, kind: str) -> Part | None:
         query = partial(apart, product, bits, held, context, which)
         name = f"{CHANGE_FACTS}{kind}_{task.stem(predicate)}"
-        return make_part(task.store, task.cache, ("apart", which, key), name, query)
+        return make_part(task.runner, ("apart", which, key), name, query)
 
     deleted = found("lost", "minus") if changed.losses else None
     inserted = found("gained", "plus") if changed.gains else None
     lost, gained = (part.rows if part else 0 for part in (deleted, inserted))
-    if task.store.watch.bounds is not None:
-        task.store.watch.bounds.found([product.plan.rule.name], gained)
+    if (bounds := task.runner.store.watch.bounds) is not None:
+        bounds.found([product.plan.rule.name], gained)
     edit = Edit(inserted, deleted, deleted, inserted)
     work = Work(
         checked=held.part.rows, forward=gained, deletions=lost, insertions=gained, iterations=1
     )
-    return Maintained({predicate: edit} if edit else {}, work, "products", task.ranked)
+    return Maintained({predicate: edit} if edit else {}, work, "products", task.former.ranked)
 
 
 PRODUCTS: Maintains = Operator(

@@ -9,18 +9,22 @@ derivations are from facts of higher ranks, is rederived, with a rank after thei
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 
 from zodiac_sql.cost.calibration import PLANNED_JOIN, SCANNED, STATEMENT
 from zodiac_sql.cost.moves import FEWEST_READ_OFTEN
-from zodiac_sql.cost.operator import Cost, Declined, Operator
+from zodiac_sql.cost.operator import Cost, Declined, Operator, certain
 from zodiac_sql.maintain.contract import Maintained, Outcome, Stopped, Task, Work
 from zodiac_sql.maintain.steps.aggregate_groups import with_touched_groups
+from zodiac_sql.maintain.steps.change_plans import gains, losses
 from zodiac_sql.maintain.steps.extend import extend
-from zodiac_sql.maintain.steps.merge_tables import working_tables
+from zodiac_sql.maintain.steps.merge_tables import begun
 from zodiac_sql.maintain.steps.overdelete import overdelete
-from zodiac_sql.maintain.steps.working_table import WorkingTables, edits_of
-from zodiac_sql.maintain.weighed import PATIENCE, Maintains, Weighed
+from zodiac_sql.maintain.steps.recursion import Recursion
+from zodiac_sql.maintain.steps.working_table import edits_of
+from zodiac_sql.maintain.weighed import PATIENCE, Maintains, Weighed, is_plain_recursion
+from zodiac_sql.sql.plan import Plan
 
 
 def support(
@@ -31,25 +35,25 @@ def support(
     Stops before more facts than `budget` would be checked, or in more than `rounds`, or when more
     than `growth` were added.
     """
-    assert task.ranked
+    assert task.former.ranked
     task = with_touched_groups(task)
-    owns = working_tables(task)
-    work = overdelete(task, owns, supported=True, budget=budget, rounds=rounds)
-    return extended(task, owns, work, growth)
+    recursion = begun(task, ranked=True)
+    lost = overdelete(recursion, losses(task), supported=True, budget=budget, rounds=rounds)
+    return extended(recursion, gains(task), lost, growth)
 
 
 def extended(
-    task: Task, owns: WorkingTables, work: Work | Stopped, growth: int | None
+    recursion: Recursion, gains: Sequence[Plan], work: Work | Stopped, growth: int | None
 ) -> Maintained | Stopped:
     """What comes of a hypernode after facts were taken out, when it has been extended."""
     if not isinstance(work, Work):
         return work
-    more = extend(task, owns, budget=growth)
+    more = extend(recursion, gains, budget=growth)
     if not isinstance(more, Work):
         return more
-    edits, rederived = edits_of(task, owns)
+    edits, rederived = edits_of(recursion.runner, recursion.owns, grows=bool(gains))
     work = work.and_(more).plus(rederived=rederived)
-    return Maintained(edits, work, "support", task.ranked)
+    return Maintained(edits, work, "support", ranked=True)
 
 
 MOST_SLIGHT = 10
@@ -76,7 +80,7 @@ against 330)."""
 
 def can_support(weighed: Weighed) -> bool:
     """Whether a hypernode can be maintained by ranks."""
-    return weighed.is_plain and weighed.task.hypernode.recursive and weighed.task.ranked
+    return is_plain_recursion(weighed) and weighed.task.former.ranked
 
 
 def cost_of_support(weighed: Weighed) -> Cost:
@@ -92,7 +96,7 @@ def cost_of_support(weighed: Weighed) -> Cost:
 
 def _rounds(weighed: Weighed) -> float:
     """What is expected of rounds, beside statements. In large closures they read whole tables."""
-    large = weighed.task.forms.along and weighed.held >= FEWEST_READ_OFTEN
+    large = weighed.task.inner.forms.along and weighed.held >= FEWEST_READ_OFTEN
     return weighed.incremental + (SCANNED * weighed.held if large else 0)
 
 
@@ -102,7 +106,7 @@ def _is_slight(weighed: Weighed) -> bool:
     If starting over takes statements more than rows, one recursive statement ends the search in
     time (steps/cascade.py).
     """
-    if weighed.task.heritage or weighed.moved > MOST_SLIGHT:
+    if weighed.task.former.heritage or weighed.moved > MOST_SLIGHT:
         return False
     statements = weighed.anew - weighed.starting_over
     return _rounds(weighed) > weighed.starting_over > statements
@@ -112,7 +116,7 @@ def growth(weighed: Weighed, next_ms: float) -> int | None:
     """How many facts may come before it is given up."""
     if next_ms == inf:
         return None
-    if weighed.task.heritage:
+    if weighed.task.former.heritage:
         return weighed.held
     return weighed.facts_within(PATIENCE_WHILE_GROWING * next_ms)
 
@@ -128,10 +132,7 @@ def _run(weighed: Weighed, next_ms: float) -> Outcome | Declined:
 
 SUPPORT: Maintains = Operator("support", can_support, cost_of_support, _run)
 
-AS_CHOSEN: Maintains = Operator(
-    "support",
-    can_support,
-    lambda weighed: Cost(0, "as chosen"),
-    lambda weighed, _: support(weighed.task),
+AS_CHOSEN: Maintains = certain(
+    "support", "as chosen", can_support, lambda weighed: support(weighed.task)
 )
 """The same as a strategy that users choose."""
