@@ -62,7 +62,7 @@ def test_tries_that_fail_leave_the_change_to_duckdb(
 def test_copies_that_cost_more_are_not_made(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worth, "COPIED_A_SECOND", 1)
+    monkeypatch.setattr(worth, "COPIED", 1_000)
     strategy, statements = _deleted(kb)
     assert strategy == "recompute" and statements < LONG  # rounds end when that costs no more
     assert kb.verify()

@@ -31,6 +31,7 @@ from support.agreement import assert_agrees, assert_told
 from support.examples import share
 
 from zodiac_sql import ConstraintError
+from zodiac_sql.change.operators import copied_first
 from zodiac_sql.database import remembered
 from zodiac_sql.lookups import cascade, worth
 from zodiac_sql.lookups.cascade import MANY
@@ -248,7 +249,7 @@ class Run:
     asked=st.sampled_from([1, 3, remembered.TIMES_ASKED]),
     rounds=st.sampled_from([-1, 0, cascade.ROUNDS]),
     parts=st.sampled_from([1, 3]),
-    earned=st.sampled_from([500, worth.EARNED]),
+    earned=st.sampled_from([1, worth.HYPERNODE]),
 )
 def test_small_changes_and_what_comes_between(
     open_kb: OpenKb,
@@ -273,8 +274,9 @@ def test_small_changes_and_what_comes_between(
         closing.enter_context(patch.object(remembered, "MOST_REMEMBERED", most))
         closing.enter_context(patch.object(remembered, "TIMES_ASKED", asked))
         closing.enter_context(patch.object(cascade, "ROUNDS", rounds))
-        closing.enter_context(patch.object(worth, "EARNED", earned))
-        closing.enter_context(patch.object(worth, "COPIED_A_SECOND", 0))
+        closing.enter_context(patch.object(worth, "HYPERNODE", earned))
+        closing.enter_context(patch.object(worth, "taken", lambda _: 0))
+        closing.enter_context(patch.object(copied_first, "MOST", 0))
         closing.enter_context(patch.object(worth.Worth, "parts_of", lambda *_: parts))
         run = Run(Random(seed), open_kb, Path(folder) / "lookups.duckdb", closing)
         note(run.program.text())

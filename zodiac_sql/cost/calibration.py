@@ -8,10 +8,16 @@ number of their rows, and are rough. Only their ratios decide.
 
 from __future__ import annotations
 
+MARGIN = 2
+"""Estimates may err by this factor: what replaces the usual way must promise so many times less."""
+
 # --- statements ---------------------------------------------------------------------------------
 
 STATEMENT = 2.0
 """Planning and running a statement that has little to look at."""
+
+HYPERNODE = 4 * STATEMENT
+"""What is done for a hypernode in which little moves."""
 
 PLANNED_JOIN = 0.1
 """Planning one join of a statement that has many."""
@@ -77,10 +83,36 @@ BIT_LISTED = 6e-6
 ROW_APART = 30e-6
 """A row of a table whose sets are compared with those of a product."""
 
+COUNTING = 3 * STATEMENT
+"""Counting the rows and the different values of two relations."""
+
 # --- closures as sets -----------------------------------------------------------------------------
+
+ARC = 1.5e-3
+"""Going through an arc of a graph in Python, as often as finding its components takes."""
 
 WORD_UNITED = 13e-6
 """64 bits of a node that are united with those of the nodes before it."""
 
 CELL = 10e-6
 """A bit that is looked at to list what a closure has."""
+
+# --- look-ups in copies ---------------------------------------------------------------------------
+
+COPY = 3 * STATEMENT
+"""Beginning to copy another predicate to SQLite."""
+
+COPIED = 2e-3
+"""Copying a fact."""
+
+INDEXED = 0.7e-3
+"""Indexing a fact that is copied."""
+
+FOLLOWED = 6e-3
+"""Changing a fact in a copy after the file has changed."""
+
+MOVED = 25e-3
+"""Moving a fact by look-ups, and writing it to the file."""
+
+STEP = 33e-6
+"""A step of SQLite."""

@@ -15,16 +15,15 @@ from zodiac_sql.change.operators.look_ups import looked_up
 from zodiac_sql.cost.operator import Cost, Declined, Operator
 from zodiac_sql.lookups.worth import copying, limits_of
 
-TIMES_AS_MANY = 100
-"""Look-ups may take so many times as long as the rounds have taken that they stand in for."""
-
-MOST_SECONDS = 60
-"""Nobody waits longer for copies."""
+MOST = 60_000
+"""Nobody waits for more milliseconds for copies, nor for look-ups. Nobody knows how many rounds
+there would be.
+"""
 
 
 def _matches(execution: Execution) -> bool:
     kind = kind_of(execution)
-    if kind is None or _copying(execution) > MOST_SECONDS:
+    if kind is None or _copying(execution) > MOST:
         return False
     copies, before = execution.prepared.copies, execution.before
     names = (name for name, *_ in kind)
@@ -32,15 +31,13 @@ def _matches(execution: Execution) -> bool:
 
 
 def _copying(execution: Execution) -> float:
-    """The seconds that rounds may take before everything is copied."""
+    """What rounds may take before everything is copied, in milliseconds."""
     return 2 * copying(execution.before.state.rows.values())
 
 
 def _cost(execution: Execution) -> Cost:
     """It comes when the hypernodes have been maintained for so long in vain."""
-    return Cost(
-        expected(execution) + 1000 * _copying(execution), "rounds cost more than all copies"
-    )
+    return Cost(expected(execution) + _copying(execution), "rounds cost more than all copies")
 
 
 def _run(execution: Execution, _: float) -> Applied | Declined:
@@ -49,7 +46,7 @@ def _run(execution: Execution, _: float) -> Applied | Declined:
     seconds = sum(execution.told.seconds.values())
     streamed = execution.request.streamed is not None
     execution.prepared.copies.worth.earn(kind, 1, seconds, streamed)
-    return looked_up(execution, kind, limits_of(TIMES_AS_MANY * seconds))
+    return looked_up(execution, kind, limits_of(MOST))
 
 
 COPIED_FIRST: Carries = Operator("look-ups, copied first", _matches, _cost, _run)

@@ -25,35 +25,25 @@ from zodiac_sql.maintain.steps.change_plans import gains, losses
 from zodiac_sql.maintain.steps.merge_tables import working_tables
 from zodiac_sql.maintain.steps.overdelete import overdelete
 from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables
-from zodiac_sql.maintain.weighed import Maintains
+from zodiac_sql.maintain.weighed import PATIENCE, Maintains
 from zodiac_sql.names import CHANGE_FACTS
 from zodiac_sql.sql.plan import Plan, Version, group_check
 from zodiac_sql.sql.relations import Part, Relation, relation_query
 from zodiac_sql.storage.edits import Edit
 from zodiac_sql.storage.extensions import lacking
 
-LARGEST_SHARE = 2
-"""If more than one of so many facts may be lost, evaluating again is cheaper."""
 
-FEW = 1_000
-"""So few may be lost in any case."""
-
-
-def best(task: Task) -> Maintained | Stopped:
-    """Maintain best values."""
+def best(task: Task, budget: int | None) -> Maintained | Stopped:
+    """Maintain best values. Declines before more facts than `budget` would be checked."""
     task = replace(task, ranked=False)
     owns, work = working_tables(task), Work()
     if losses(task):
         if not never_better(task.store, _as_it_was(task), partial(_before, task)):
             return Declined("its rules may make better values of best ones")
-        facts = sum(own.stored.rows for own in owns.values() if own.stored)
-        most = max(facts // LARGEST_SHARE, FEW)
-        lost = overdelete(task, owns, supported=False, budget=most)
+        lost = overdelete(task, owns, supported=False, budget=budget)
         if not isinstance(lost, Work):
             return lost
         work = lost
-        if sum(own.gone.rows for own in owns.values() if own.gone) > most:
-            return Declined("most of its facts may be lost")
     improvings = {name: _improving(task, own) for name, own in owns.items()}
     context = task.context(task.inputs)
     loop = Loop(task.store, task.cache, task.hypernode, context, improvings)
@@ -120,5 +110,5 @@ BEST: Maintains = Operator(
     "best",
     lambda weighed: bool(weighed.task.hypernode.bests) and not weighed.task.merges,
     lambda weighed: Cost(0, "best values of groups"),
-    lambda weighed, _: best(weighed.task),
+    lambda weighed, next_ms: best(weighed.task, weighed.facts_within(PATIENCE * next_ms)),
 )

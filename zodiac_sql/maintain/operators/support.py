@@ -12,7 +12,6 @@ from __future__ import annotations
 from math import inf
 
 from zodiac_sql.cost.calibration import PLANNED_JOIN, SCANNED, STATEMENT
-from zodiac_sql.cost.moves import FEWEST_READ_OFTEN
 from zodiac_sql.cost.operator import Cost, Declined, Operator
 from zodiac_sql.maintain.contract import Maintained, Outcome, Stopped, Task, Work
 from zodiac_sql.maintain.steps.aggregate_groups import with_touched_groups
@@ -92,8 +91,8 @@ def cost_of_support(weighed: Weighed) -> Cost:
 
 def _rounds(weighed: Weighed) -> float:
     """What is expected of rounds, beside statements. In large closures they read whole tables."""
-    large = weighed.task.forms.along and weighed.held >= FEWEST_READ_OFTEN
-    return weighed.incremental + (SCANNED * weighed.held if large else 0)
+    read = SCANNED * weighed.held if weighed.task.forms.along else 0
+    return weighed.incremental + read
 
 
 def _is_slight(weighed: Weighed) -> bool:

@@ -7,12 +7,6 @@ from sqlglot import exp
 from zodiac_sql.maintain.contract import Task
 from zodiac_sql.sql.relations import rank_of, table
 
-HIGHEST_RANK = 3_000
-"""If no rank is higher, a closure was evaluated in layers; one statement numbers facts instead."""
-
-SHARE_NUMBERED = 0.1
-"""Ranks may be as high as this share of the facts, too: changes by one statement number some."""
-
 
 def directions(task: Task) -> tuple[bool, bool]:
     """Whether a change of the inputs can add facts to the tables, and whether it can take some."""
@@ -27,9 +21,11 @@ def directions(task: Task) -> tuple[bool, bool]:
 
 
 def was_in_layers(task: Task) -> bool:
-    """Whether the hypernode was evaluated in layers: then its ranks are low."""
+    """Whether the hypernode was evaluated in layers: then most facts share their ranks. One
+    recursive statement numbers all facts; changes by such statements number some.
+    """
     stored = task.stored(task.hypernode.derives[0]) if task.forms.along else None
     if stored is None or not stored.ranked:
         return False
     query = exp.select(exp.Max(this=rank_of("t"))).from_(table(stored).as_("t"))
-    return task.store.count(query) <= max(HIGHEST_RANK, stored.rows * SHARE_NUMBERED)
+    return 2 * task.store.count(query) <= stored.rows

@@ -26,6 +26,7 @@ from functools import partial
 
 from sqlglot import exp
 
+from zodiac_sql.cost.calibration import HASHED, ROUND, SCANNED
 from zodiac_sql.database.render import render
 from zodiac_sql.database.statements import (
     anti_join,
@@ -41,13 +42,6 @@ from zodiac_sql.names import RANK
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation, part_query, rank_of, relation_query
 from zodiac_sql.sql.set_difference import unknown
-
-FEWEST = 1_000
-"""If a closure has fewer pairs than this, rounds do it: there can be 45 of them at most, and mostly
-one or two are enough, which take fewer statements."""
-
-MOST_PAIRS = 2_000_000
-"""More pairs than this are not compared with what is known: rounds look only at what is new."""
 
 HIGHEST_SUM = 2**40
 """Where ranks are higher than this, sums of them are not ranks any more, but give their order."""
@@ -107,10 +101,11 @@ def add_one_edge(task: Task, owns: WorkingTables) -> int | None:
     None: rounds have to do it.
     """
     closure = _closure(task, owns)
-    if closure is None or closure.all.rows < FEWEST or task.store.watch.counts:
+    if closure is None or task.store.watch.counts:
         return None
     found = _look(task, closure)
-    if found.back or (found.pairs > MOST_PAIRS and _useful(task, closure) > MOST_PAIRS):
+    most = (ROUND + SCANNED * closure.all.rows) / HASHED  # more take longer than a round of few
+    if found.back or (found.pairs > most and _useful(task, closure) > most):
         return None
     own, high = closure.own, found.highest > HIGHEST_SUM
     query = partial(_new_facts, closure, cycle=found.cycle, high=high)

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from zodiac_sql.cost.moves import FEWEST_READ_OFTEN
+from zodiac_sql.cost.calibration import DERIVED, SCANNED
 from zodiac_sql.cost.operator import Declined
+from zodiac_sql.cost.sizes import is_read_long
 from zodiac_sql.maintain.contract import ManyRounds, Stopped, Task, Work
 from zodiac_sql.maintain.steps.cascade import can_cascade, cascade_lost
 from zodiac_sql.maintain.steps.change_plans import losses
@@ -32,14 +33,8 @@ from zodiac_sql.maintain.steps.working_table import (
     take_out,
     without_outside,
 )
+from zodiac_sql.maintain.weighed import PATIENCE
 from zodiac_sql.sql.relations import Part
-
-SHARE_EXPLORED = 0.7
-"""One statement may take out this share of a closure, which may come back: then starting over would
-have cost less."""
-
-MOST_ROUNDS = 6
-"""After so many of these, a round for each tenth of an evaluation, starting over is not slower."""
 
 
 def overdelete(
@@ -114,21 +109,20 @@ def _at_once(
     work: Work,
 ) -> Work | Declined:
     """Take out, in one statement, what was lost and all that follows from it."""
-    most = _most(task, owns, budget)
+    most = _most(task, budget)
     taken = cascade_lost(task, owns, lost, supported, most)
     if most is not None and taken > most:
         return Declined(f"more than {most:,} facts may have lost their support")
     return work.plus(overdeleted=taken)
 
 
-def _most(task: Task, owns: WorkingTables, budget: int | None) -> int | None:
+def _most(task: Task, budget: int | None) -> int | None:
     """How many facts one statement may take out. It takes no longer for each than an evaluation,
     but a closure may be evaluated in quicker ways than by paths.
     """
     if budget is None or not task.forms.along:
         return None
-    there = sum(own.base.rows for own in owns.values() if own.base)
-    return max(budget, int(SHARE_EXPLORED * there))
+    return int(budget / PATIENCE)
 
 
 def _is_slow(task: Task, owns: WorkingTables, rounds: int) -> str:
@@ -144,9 +138,9 @@ def _is_slow(task: Task, owns: WorkingTables, rounds: int) -> str:
     if any(own.sliced for own in owns.values()):
         return ""
     whole = sum(own.base.rows for own in owns.values() if own.base)
-    if whole < FEWEST_READ_OFTEN:
+    if not is_read_long(whole):
         return ""
-    if rounds >= MOST_ROUNDS or (rounds == 1 and was_in_layers(task)):
+    if rounds * SCANNED >= DERIVED or (rounds == 1 and was_in_layers(task)):
         return f"each round would read {whole:,} facts"
     return ""
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
+from zodiac_sql.cost.sizes import is_large, values_in
 from zodiac_sql.database.statements import joining, temp_table, union_all
 from zodiac_sql.evaluate.make_tables import make_table
 from zodiac_sql.graph.handed_on import Positions, handed_on
@@ -19,25 +20,20 @@ from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables
 from zodiac_sql.sql.relations import Part, Relation, columns_of, table
 
-SMALLEST_SLICED = 50_000
-"""The tables of a hypernode are not sliced if they have fewer rows than this."""
-
-MOST_SLICE_KEYS = 1_000
-"""They are not sliced for more values than this: the slice could be as large as the whole."""
-
 
 def slice_tables(task: Task, owns: WorkingTables, found: Mapping[str, Part | None]) -> None:
-    """Narrow each stored table to what the facts found so far can be connected with."""
-    if (
-        task.closures
-        or sum(own.stored.rows for own in owns.values() if own.stored) < SMALLEST_SLICED
-    ):
+    """Narrow each stored table to what the facts found so far can be connected with.
+
+    With many values of the argument, the slice could be as large as the whole.
+    """
+    rows = sum(own.stored.rows for own in owns.values() if own.stored)
+    if task.closures or not is_large(rows):
         return
     positions = positions_of(task)
     if positions is None:
         return
     keys = [(owns[p], part) for p, part in found.items() if part is not None]
-    if not keys or _collect_keys(task, keys, positions) > MOST_SLICE_KEYS:
+    if not keys or _collect_keys(task, keys, positions) > values_in(rows):
         return
     for own in owns.values():
         if own.stored is not None:
