@@ -34,7 +34,6 @@ from zodiac_sql import ConstraintError
 from zodiac_sql.change.operators import copied_first
 from zodiac_sql.database import remembered
 from zodiac_sql.lookups import cascade, worth
-from zodiac_sql.lookups.cascade import MANY
 from zodiac_sql.storage import journal
 from zodiac_sql.storage.journal import MOST_ENTRIES
 
@@ -243,7 +242,6 @@ class Run:
 @given(
     seed=st.integers(0, 2**32 - 1),
     steps=st.integers(5, 25),
-    many=st.sampled_from([1, MANY]),
     entries=st.sampled_from([1, 3, MOST_ENTRIES]),
     most=st.sampled_from([0, 3, remembered.MOST_REMEMBERED]),
     asked=st.sampled_from([1, 3, remembered.TIMES_ASKED]),
@@ -255,7 +253,6 @@ def test_small_changes_and_what_comes_between(
     open_kb: OpenKb,
     seed: int,
     steps: int,
-    many: int,
     entries: int,
     most: int,
     asked: int,
@@ -263,13 +260,12 @@ def test_small_changes_and_what_comes_between(
     parts: int,
     earned: int,
 ) -> None:
-    """`many` candidates may be checked together, so many `entries` wait in the journal, and so many
-    symbols are remembered at `most`: all of them, if the file was `asked` for some so often. After
-    so many `rounds` one statement does the others. Predicates are copied in so many `parts`, some
-    of which come later, if little is `earned`.
+    """So many `entries` wait in the journal, and so many symbols are remembered at `most`: all of
+    them, if the file was `asked` for some so often. After so many `rounds` one statement does the
+    others. Predicates are copied in so many `parts`, some of which come later, if little is
+    `earned`.
     """
     with TemporaryDirectory() as folder, ExitStack() as closing:
-        closing.enter_context(patch.object(cascade, "MANY", many))
         closing.enter_context(patch.object(journal, "MOST_ENTRIES", entries))
         closing.enter_context(patch.object(remembered, "MOST_REMEMBERED", most))
         closing.enter_context(patch.object(remembered, "TIMES_ASKED", asked))

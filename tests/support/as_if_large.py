@@ -21,12 +21,7 @@ THRESHOLDS: tuple[tuple[str, str, object], ...] = (
     ("cost.join_steps", "MARGIN", 0),
     ("cost.join_steps", "COUNTING", 0),
     ("evaluate.early_projection", "is_worth_counting", lambda *_: True),
-    (
-        "evaluate.operators.statement",
-        "most_facts",
-        lambda *_: None,
-    ),  # any number, so that shares are taken
-    ("evaluate.in_shares", "FACTS_OF_AN_INPUT", 1e15),
+    ("evaluate.operators.statement", "pays", lambda *_: True),
     ("evaluate.partition.components", "ROUND", -1),
     ("evaluate.layers", "FEWEST_ROWS", 0),
     ("evaluate.layers", "LEAST_EDGES_TO_A_NODE", 0),

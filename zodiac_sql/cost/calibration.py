@@ -25,6 +25,22 @@ PLANNED_JOIN = 0.1
 PLANNED_BODY = 3.0
 """Planning one body in a statement that has several."""
 
+ALONE = 8
+"""So many times as much as by a loop each fact costs that one thread derives with tags."""
+
+AROUND = 4
+"""What a statement about best values costs for each predicate besides its bodies, in what it costs
+to plan one: its better values are told from what is known, and what is found is put in the place of
+that."""
+
+WITH_TEXTS = 3
+"""So many times as much a round costs if rules make texts: these get their ids by more statements.
+"""
+
+BEFORE_IT = 8
+"""How many times as much as planning it a statement with a key costs before it begins
+(evaluate/rest_at_once.py), and when what it has found is compared with what there was."""
+
 ROUND = 5 * STATEMENT
 """A round that has little to do: some four statements, each planned anew."""
 
