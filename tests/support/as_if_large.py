@@ -38,6 +38,7 @@ THRESHOLDS: tuple[tuple[str, str, object], ...] = (
     ("cost.rounds", "HASHED", 3e-6),  # so that it takes three rounds
     ("cost.rounds", "SPELLED", 0),
     ("maintain.steps.find_candidates", "is_large", lambda _: True),
+    ("maintain.steps.one_edge", "FEWEST", 0),
     ("maintain.steps.overdelete", "is_read_long", lambda _: True),
     ("cost.moves", "is_read_long", lambda _: True),
     ("maintain.steps.slices", "is_large", lambda _: True),

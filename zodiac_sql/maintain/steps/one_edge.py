@@ -43,6 +43,10 @@ from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation, part_query, rank_of, relation_query
 from zodiac_sql.sql.set_difference import unknown
 
+FEWEST = 1_000
+"""If a closure has fewer pairs than this, rounds do it: there can be 45 of them at most, and mostly
+one or two are enough, which take fewer statements."""
+
 HIGHEST_SUM = 2**40
 """Where ranks are higher than this, sums of them are not ranks any more, but give their order."""
 
@@ -101,7 +105,7 @@ def add_one_edge(task: Task, owns: WorkingTables) -> int | None:
     None: rounds have to do it.
     """
     closure = _closure(task, owns)
-    if closure is None or task.store.watch.counts:
+    if closure is None or closure.all.rows < FEWEST or task.store.watch.counts:
         return None
     found = _look(task, closure)
     most = (ROUND + SCANNED * closure.all.rows) / HASHED  # more take longer than a round of few
