@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 from support import budget
 from support.as_if_large import as_if_large
+from support.earnings import by_numbers
 from support.edges import LEFT, RIGHT, RULES, TRANSITIVE, UNEQUAL, begin, closed, pairs
 
 from zodiac_sql.cost import closures
-from zodiac_sql.lookups import worth
 from zodiac_sql.maintain import registry
 from zodiac_sql.maintain.contract import Work
 from zodiac_sql.maintain.operators import lost_edge
@@ -87,7 +87,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
     Copies for look-ups are earned by time, and would do the later changes.
     """
-    monkeypatch.setattr(worth, "COPIED_A_SECOND", 0)
+    by_numbers(monkeypatch)
     done: list[bool] = []
     inner = lost_edge.lose_one_edge
 

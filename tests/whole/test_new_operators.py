@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 from sqlglot import exp
+from support.earnings import by_numbers
 
 from zodiac_sql.cost.operator import Cost, Declined, Operator
 from zodiac_sql.database.statements import create_temp, distinct
 from zodiac_sql.evaluate import registry as evaluate
 from zodiac_sql.evaluate.evaluation import Evaluates, Evaluation
 from zodiac_sql.evaluate.semi_naive import Fixpoint, table_name
-from zodiac_sql.lookups import worth
 from zodiac_sql.maintain import registry as maintain
 from zodiac_sql.maintain.contract import Maintained, Outcome, Work
 from zodiac_sql.maintain.steps.change_plans import gains_of, losses_of
@@ -131,7 +131,7 @@ alarm(X) :- hot(X, _), path(X, _).
 
 @pytest.fixture(autouse=True)
 def _no_lookups(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worth, "COPIED_A_SECOND", 0)
+    by_numbers(monkeypatch)
 
 
 def test_one_that_evaluates(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from functools import partial
 from sqlglot import exp
 
 from zodiac_sql.cost.join_steps import Factor, first_pair
-from zodiac_sql.cost.products import FEWEST_SIDE_ROWS
+from zodiac_sql.cost.products import is_worth_counting
 from zodiac_sql.cost.statistics import values_query
 from zodiac_sql.database.render import render
 from zodiac_sql.database.runner import Runner
@@ -140,7 +140,8 @@ def _may_pay(plan: Plan, context: Context) -> bool:
     relations = [context.relation(s.atom.predicate, s.version) for s in plan.scans]
     if any(relation.ranked for relation in relations):
         return False
-    return sum(relation.rows >= FEWEST_SIDE_ROWS for relation in relations) > 1
+    second, first = sorted(relation.rows for relation in relations)[-2:]
+    return is_worth_counting(first, second)
 
 
 def _at(plan: Plan, pair: tuple[int, int], name: str, context: Context) -> _Split | None:

@@ -18,12 +18,12 @@ from zodiac_sql.database.statements import create_temp, drop, temp_table, union_
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.syntax import Column, Rule
 from zodiac_sql.rewrite.forms import grouped
-from zodiac_sql.sql.aggregates import PARTS_OF_GROUPS
+from zodiac_sql.sql.aggregates import PARTS
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan
 from zodiac_sql.sql.select import compile_rule
 
-SHARES = (8, 64, PARTS_OF_GROUPS)
+SHARES = (8, 64, PARTS)
 """Into so many shares groups are divided, the next time more if a share does not fit."""
 
 TABLE = "zodiac$shares"
@@ -42,7 +42,7 @@ def found_in_shares(
     """The heads of plans, found share by share: a query of a temporary table."""
     for number, shares in enumerate(SHARES):
         try:
-            _find(store, plans, columns, context, PARTS_OF_GROUPS // shares)
+            _find(store, plans, columns, context, PARTS // shares)
             break
         except OutOfMemoryError:
             if number + 1 == len(SHARES):
@@ -59,7 +59,7 @@ def _find(
     parts: int,
 ) -> None:
     """Fill the table, with so many parts of the groups at a time."""
-    for first in range(0, PARTS_OF_GROUPS, parts):
+    for first in range(0, PARTS, parts):
         share = replace(context, groups=(first, first + parts))
         heads = union_all([compile_rule(plan, columns, share).query for plan in plans])
         store.run(exp.insert(heads, temp_table(TABLE)) if first else create_temp(TABLE, heads))

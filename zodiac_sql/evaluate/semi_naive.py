@@ -13,6 +13,7 @@ from functools import partial
 
 from sqlglot import exp
 
+from zodiac_sql.cost.sizes import are_told_apart_later
 from zodiac_sql.database.runner import Runner
 from zodiac_sql.database.statements import (
     anti_join,
@@ -48,14 +49,6 @@ from zodiac_sql.sql.relations import (
     relation_query,
     source,
 )
-
-LARGE = 500_000
-"""Put heads into a table of their own, before known facts are taken out, only if so many are known
-(and few are new). DuckDB overestimates heads of joins, and puts the known facts into a hash table
-where the heads should be: 0.6 s for 56,000 heads and 5 million facts, instead of 0.3."""
-
-FEW = 20
-"""Facts are few if there are this many times more known ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +306,7 @@ def _derive(
     if not mine and not fed:
         return 0
     table = table or f"new_{own.table}"
-    apart = own.rows >= LARGE and own.found.get(table, own.rows) * FEW <= own.rows
+    apart = are_told_apart_later(own.rows, own.found.get(table, own.rows))
     target = Target(
         table=_heads(own) if apart else table,
         columns=own.columns,

@@ -24,9 +24,6 @@ from zodiac_sql.lookups.worth import NotLookedUpError
 from zodiac_sql.program.state import State
 from zodiac_sql.storage.owners import EXPLICIT
 
-MANY = 32
-"""Fewer candidates are checked one by one."""
-
 ROUNDS = 4
 """After so many rounds one by one, of which none has taken back a candidate, one statement does all
 that are left (deep.py)."""
@@ -281,7 +278,7 @@ class Cascade:
     def _way(self, check: Check, candidates: int) -> str:
         """The statement that takes back candidates: one by one, or many together."""
         together = check.together
-        if together is None or candidates < MANY:
+        if together is None or not together.pays(candidates, 1):
             return check.one_by_one
         values = int(self.copies.database.fetch(together.count_values)[0][0])
         return together.text if together.pays(candidates, values) else check.one_by_one

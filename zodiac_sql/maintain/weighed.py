@@ -14,7 +14,7 @@ from math import inf
 
 from sqlglot import exp
 
-from zodiac_sql.cost.calibration import COMPARED, DERIVED, READ, STATEMENT
+from zodiac_sql.cost.calibration import COMPARED, DERIVED, HASHED, READ, STATEMENT
 from zodiac_sql.cost.moves import MovedRows, Shares, shares_of
 from zodiac_sql.cost.once import Once
 from zodiac_sql.cost.operator import Operator
@@ -33,13 +33,6 @@ PATIENCE = 0.3
 OF_A_RULE, OF_A_RECURSION = 8, 16
 """How many statements it takes to evaluate a hypernode anew, and to write its tables anew. (Half of
 them evaluate. What costs as much is that copies for look-ups do not follow such a change.)"""
-
-LARGEST_SURE = 15_000
-"""So many instances of a rule are looked at in any case."""
-
-MOST_OF_A_SQUARE = 10
-"""A new rule that joins what its hypernode derives with itself is tried if it has at most so many
-times as many instances as there are facts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,14 +155,13 @@ class Weighed(Once):
         task, heritage = self.task, self.task.former.heritage
         if not heritage:
             return ""
-        most = max(self.held, LARGEST_SURE)
         squares = [
             rule
             for rule in heritage.new
             if sum(atom.predicate in task.hypernode.derives for atom in rule.positive_atoms()) > 1
         ]
-        weighed = [(rule, task.inputs.before, most) for rule in heritage.lost]
-        weighed += [(rule, task.inputs.after, MOST_OF_A_SQUARE * most) for rule in squares]
+        weighed = [(rule, task.inputs.before, int(self.anew / DERIVED)) for rule in heritage.lost]
+        weighed += [(rule, task.inputs.after, int(self.anew / HASHED)) for rule in squares]
         for rule, sources, limit in weighed:
             if _instances(task, rule, sources, limit) > limit:
                 return f"rule {rule.name} has over {limit:,} instances"

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from zodiac_sql.cost.operator import Declined, certain
+from zodiac_sql.cost.operator import Cost, Declined, Operator
 from zodiac_sql.evaluate.improve import improve
 from zodiac_sql.evaluate.improving import Improving, Loop, is_guarded
 from zodiac_sql.evaluate.never_better import never_better
@@ -23,32 +23,22 @@ from zodiac_sql.maintain.steps.change_plans import gains, losses
 from zodiac_sql.maintain.steps.merge_tables import begun
 from zodiac_sql.maintain.steps.overdelete import overdelete
 from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, edits_of
-from zodiac_sql.maintain.weighed import Maintains
+from zodiac_sql.maintain.weighed import PATIENCE, Maintains
 from zodiac_sql.sql.plan import Plan, Version, group_check
 
-LARGEST_SHARE = 2
-"""If more than one of so many facts may be lost, evaluating again is cheaper."""
 
-FEW = 1_000
-"""So few may be lost in any case."""
-
-
-def best(task: Task) -> Maintained | Stopped:
-    """Maintain best values."""
+def best(task: Task, budget: int | None) -> Maintained | Stopped:
+    """Maintain best values. Declines before more facts than `budget` would be checked."""
     recursion, work = begun(task, ranked=False), Work()
     owns, runner, plans = recursion.owns, task.runner, losses(task)
     if plans:
         read = task.context.relation
         if not never_better(runner.store, _as_it_was(task), lambda p: read(p, Version.BEFORE)):
             return Declined("its rules may make better values of best ones")
-        facts = sum(own.stored.rows for own in owns.values() if own.stored)
-        most = max(facts // LARGEST_SHARE, FEW)
-        lost = overdelete(recursion, plans, supported=False, budget=most)
+        lost = overdelete(recursion, plans, supported=False, budget=budget)
         if not isinstance(lost, Work):
             return lost
         work = lost
-        if sum(own.gone.rows for own in owns.values() if own.gone) > most:
-            return Declined("most of its facts may be lost")
     improvings = {name: _improving(task.hypernode, own) for name, own in owns.items()}
     loop = Loop(runner, task.hypernode, task.context, improvings)
     rounds = improve(loop, [*gains(task), *_checks(task, owns)])
@@ -88,9 +78,9 @@ def _checks(task: Task, owns: WorkingTables) -> list[Plan]:
     ]
 
 
-BEST: Maintains = certain(
+BEST: Maintains = Operator(
     "best",
-    "best values of groups",
     lambda weighed: bool(weighed.task.hypernode.bests) and not weighed.task.former.merges,
-    lambda weighed: best(weighed.task),
+    lambda weighed: Cost(0, "best values of groups"),
+    lambda weighed, next_ms: best(weighed.task, weighed.facts_within(PATIENCE * next_ms)),
 )

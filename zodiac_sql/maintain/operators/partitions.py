@@ -16,9 +16,6 @@ from zodiac_sql.maintain.papers.dred import dred
 from zodiac_sql.maintain.steps.change_plans import losses
 from zodiac_sql.maintain.weighed import Maintains, Weighed
 
-STATEMENTS = 12
-"""How many statements it takes where little moves."""
-
 
 def _matches(weighed: Weighed) -> bool:
     task = weighed.task
@@ -28,9 +25,11 @@ def _matches(weighed: Weighed) -> bool:
 
 
 def _cost(weighed: Weighed) -> Cost:
-    """Without other rules, the module itself does not do more than starting over."""
+    """Where little moves, it takes twelve statements. Without other rules, the module itself does
+    not do more than starting over.
+    """
     others = weighed.incremental if weighed.task.hypernode.rules else 0
-    return Cost(STATEMENT * STATEMENTS + others, "a relation is kept as a partition")
+    return Cost(12 * STATEMENT + others, "a relation is kept as a partition")
 
 
 def _run(weighed: Weighed, next_ms: float) -> Outcome | Declined:

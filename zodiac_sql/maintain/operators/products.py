@@ -13,7 +13,7 @@ from math import inf
 
 from zodiac_sql.cost.calibration import JOIN_ROW, STATEMENT
 from zodiac_sql.cost.operator import Cost, Declined, Operator
-from zodiac_sql.cost.products import Estimate, checking, estimated
+from zodiac_sql.cost.products import Estimate, checking, estimated, is_worth_counting
 from zodiac_sql.evaluate.cache_keys import plan_key
 from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.evaluate.run_plans import product_in
@@ -28,12 +28,6 @@ from zodiac_sql.sql.product import Bits, Product
 from zodiac_sql.sql.products_apart import Apart, Held, apart, common_bits, held
 from zodiac_sql.sql.relations import Part
 from zodiac_sql.storage.edits import Edit
-
-SOONER = 0.9
-"""To compare a product takes at most this share of what it takes to evaluate it."""
-
-FEWEST_CHANGED = 500
-"""Joins are not weighed against a product if fewer facts have changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +75,7 @@ def _cost(weighed: Weighed) -> Cost:
     found = _product(weighed)
     assert found is not None
     if not _are_large(found.task.context, [*found.losses, *found.gains]):
-        return Cost(SOONER * weighed.anew, "a product is compared sooner than evaluated")
+        return Cost(weighed.anew, "a product is compared sooner than evaluated")
     estimate = _estimate(found)
     if estimate is None:
         return Cost(inf, "a join costs little")
@@ -143,7 +137,7 @@ def _are_large(context: Context, plans: Sequence[Plan]) -> bool:
     return (
         bool(sizes)
         and all(len(each) == 2 for each in sizes)
-        and max(map(min, sizes)) >= FEWEST_CHANGED
+        and any(is_worth_counting(*each) for each in sizes)
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from zodiac_sql.cost.calibration import COMPARED, STATEMENT
 from zodiac_sql.cost.operator import Cost, Declined, Operator
+from zodiac_sql.cost.sizes import is_written_in_place
 from zodiac_sql.database.statements import create_temp, union_all
 from zodiac_sql.evaluate import layers
 from zodiac_sql.evaluate.compared_layers import Compared, compared, forget
@@ -27,9 +28,6 @@ from zodiac_sql.storage.edits import Edit
 
 LAYERS = 80
 """Closures in layers are expected to have so many, with what is done once."""
-
-MOST_MISPLACED = 0.25
-"""Write the table anew if more than this share of its facts would get another rank."""
 
 
 def moved_in_sets(task: Task) -> Maintained | Declined:
@@ -77,7 +75,7 @@ def _maintained(task: Task, found: Compared, *, enters: bool, leaves: bool) -> M
     inserted = found.entering(f"{CHANGE_FACTS}plus_{stem}") if enters else None
     deleted = found.leaving(f"{CHANGE_FACTS}minus_{stem}") if leaves else None
     moved = found.misplaced(f"misplaced_{stem}", deleted) if leaves else None
-    if moved and moved.rows > MOST_MISPLACED * found.stored.rows:
+    if moved and not is_written_in_place(moved.rows, found.stored.rows):
         name = task.stem(predicate)
         edit = Edit(inserted, deleted, None, found.whole(name), rewritten=True)
     else:

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
-from zodiac_sql.cost.calibration import PLANNED_JOIN, SCANNED, STATEMENT
-from zodiac_sql.cost.moves import FEWEST_READ_OFTEN
+from zodiac_sql.cost.calibration import JOINED, PLANNED_JOIN, SCANNED, STATEMENT
 from zodiac_sql.cost.operator import Cost, Declined, Operator, certain
+from zodiac_sql.cost.rounds import rounds_in
 from zodiac_sql.maintain.contract import Maintained, Outcome, Stopped, Task, Work
 from zodiac_sql.maintain.steps.aggregate_groups import with_touched_groups
 from zodiac_sql.maintain.steps.change_plans import gains, losses
@@ -61,21 +61,11 @@ MOST_SLIGHT = 10
 terminology with 335,000 derived facts, of which one moves: 5 to 28 ms, not 500.)"""
 
 PATIENCE_IF_SLIGHT = 0.01
-"""If much may depend on it, such a change is followed for this share of what the next operator
-takes, ..."""
-
-MOST_ROUNDS, FACTS_A_ROUND = 8, 15_000
-"""... and for at most so many rounds: one, and one more for so many facts."""
+"""If much may depend on it, such a change may check the facts for which this share of what the next
+operator takes is enough."""
 
 IN_VAIN = 0.5
 """How often such a change is followed in vain: it starts over then."""
-
-PATIENCE_WHILE_GROWING = 0.15
-"""The share of a recursive hypernode's facts that a change of facts may add before it starts over.
-(Measured on the closure of chains and trees, 4.6 million facts: adding 1.5 million in rounds takes
-9.5 s, evaluating all 2.5.) A new rule may add as many as there are: most of the work is still to
-come then, and evaluation does it faster (the closure of RS2's p11, from 400 to 40,200 facts: 160 ms
-against 330)."""
 
 
 def can_support(weighed: Weighed) -> bool:
@@ -96,8 +86,8 @@ def cost_of_support(weighed: Weighed) -> Cost:
 
 def _rounds(weighed: Weighed) -> float:
     """What is expected of rounds, beside statements. In large closures they read whole tables."""
-    large = weighed.task.inner.forms.along and weighed.held >= FEWEST_READ_OFTEN
-    return weighed.incremental + (SCANNED * weighed.held if large else 0)
+    read = SCANNED * weighed.held if weighed.task.inner.forms.along else 0
+    return weighed.incremental + read
 
 
 def _is_slight(weighed: Weighed) -> bool:
@@ -113,21 +103,26 @@ def _is_slight(weighed: Weighed) -> bool:
 
 
 def growth(weighed: Weighed, next_ms: float) -> int | None:
-    """How many facts may come before it is given up."""
+    """How many facts may come before it is given up.
+
+    (Measured on the closure of chains and trees, 4.6 million facts: adding 1.5 million in rounds
+    takes 9.5 s, evaluating all 2.5.) A new rule may add as many as there are: most of the work is
+    still to come then, and evaluation does it faster (the closure of RS2's p11, from 400 to 40,200
+    facts: 160 ms against 330).
+    """
     if next_ms == inf:
         return None
     if weighed.task.former.heritage:
         return weighed.held
-    return weighed.facts_within(PATIENCE_WHILE_GROWING * next_ms)
+    return int(PATIENCE * next_ms / JOINED)
 
 
 def _run(weighed: Weighed, next_ms: float) -> Outcome | Declined:
-    task = weighed.task
-    if next_ms < inf and _is_slight(weighed):
-        rounds = min(1 + weighed.held // FACTS_A_ROUND, MOST_ROUNDS)
-        budget = weighed.facts_within(PATIENCE_IF_SLIGHT * next_ms)
-        return support(task, budget, growth(weighed, next_ms), rounds)
-    return support(task, weighed.facts_within(PATIENCE * next_ms), growth(weighed, next_ms))
+    here = PATIENCE * next_ms
+    slight = next_ms < inf and _is_slight(weighed)
+    rounds = rounds_in(here / 1000) if slight else None
+    budget = weighed.facts_within(PATIENCE_IF_SLIGHT * next_ms if slight else here)
+    return support(weighed.task, budget, growth(weighed, next_ms), rounds)
 
 
 SUPPORT: Maintains = Operator("support", can_support, cost_of_support, _run)

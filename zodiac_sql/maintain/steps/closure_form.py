@@ -11,12 +11,6 @@ from zodiac_sql.maintain.contract import Task
 from zodiac_sql.rewrite.forms import Forms
 from zodiac_sql.sql.relations import Part, rank_of, table
 
-HIGHEST_RANK = 3_000
-"""If no rank is higher, a closure was evaluated in layers; one statement numbers facts instead."""
-
-SHARE_NUMBERED = 0.1
-"""Ranks may be as high as this share of the facts, too: changes by one statement number some."""
-
 
 def directions(task: Task) -> tuple[bool, bool]:
     """Whether a change of the inputs can add facts to the tables, and whether it can take some."""
@@ -31,8 +25,10 @@ def directions(task: Task) -> tuple[bool, bool]:
 
 
 def was_in_layers(store: Store, forms: Forms, stored: Sequence[Part]) -> bool:
-    """Whether a hypernode was evaluated in layers, by its stored tables: then ranks are low."""
+    """Whether a hypernode was evaluated in layers, by its stored tables: then most facts share
+    their ranks. One recursive statement numbers all facts; changes by such statements number some.
+    """
     if not forms.along or not stored or not stored[0].ranked or stored[0].schema == "temp":
         return False
     query = exp.select(exp.Max(this=rank_of("t"))).from_(table(stored[0]).as_("t"))
-    return store.count(query) <= max(HIGHEST_RANK, stored[0].rows * SHARE_NUMBERED)
+    return 2 * store.count(query) <= stored[0].rows

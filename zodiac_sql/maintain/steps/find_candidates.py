@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from zodiac_sql.cost.sizes import is_large
 from zodiac_sql.database.runner import Runner
 from zodiac_sql.database.statements import anti_join, temp_table, union_all
 from zodiac_sql.evaluate.cache_keys import relation_key
@@ -19,10 +20,6 @@ from zodiac_sql.sql.emptiness import solvable
 from zodiac_sql.sql.plan import Plan
 from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, relation_query, table
 from zodiac_sql.sql.set_difference import absent
-
-SMALLEST_JOINED_IN_TWO_STEPS = 50_000
-"""If the stored table has at least this many rows, find the heads first, and join them with it
-then: in one step DuckDB would not know that they are few, and would hash the large table."""
 
 
 def find_candidates(
@@ -58,7 +55,8 @@ def find_candidates(
     name = f"cand_{0 if supported else iteration % 2}_{own.stem}"
     reads = relation_key(Relation(own.columns, former))
     key = ("candidates", bool(own.gone), stored.table, reads, supported, own.ranked)
-    in_two_steps = stored.rows >= SMALLEST_JOINED_IN_TWO_STEPS
+    # In one step DuckDB would not know that the heads are few, and would hash a large table.
+    in_two_steps = is_large(stored.rows)
     target = Target(
         table=f"heads_{own.stem}" if in_two_steps else name,
         columns=own.columns,

@@ -26,6 +26,7 @@ from functools import partial
 
 from sqlglot import exp
 
+from zodiac_sql.cost.calibration import HASHED, ROUND, SCANNED
 from zodiac_sql.database.runner import Runner
 from zodiac_sql.database.statements import (
     anti_join,
@@ -45,9 +46,6 @@ from zodiac_sql.sql.set_difference import unknown
 FEWEST = 1_000
 """If a closure has fewer pairs than this, rounds do it: there can be 45 of them at most, and mostly
 one or two are enough, which take fewer statements."""
-
-MOST_PAIRS = 2_000_000
-"""More pairs than this are not compared with what is known: rounds look only at what is new."""
 
 HIGHEST_SUM = 2**40
 """Where ranks are higher than this, sums of them are not ranks any more, but give their order."""
@@ -110,7 +108,8 @@ def add_one_edge(recursion: Recursion) -> int | None:
     if closure is None or closure.all.rows < FEWEST or runner.store.watch.counts:
         return None
     found = _look(runner, closure)
-    if found.back or (found.pairs > MOST_PAIRS and _useful(runner, closure) > MOST_PAIRS):
+    most = (ROUND + SCANNED * closure.all.rows) / HASHED  # more take longer than a round of few
+    if found.back or (found.pairs > most and _useful(runner, closure) > most):
         return None
     own, high = closure.own, found.highest > HIGHEST_SUM
     query = partial(_new_facts, closure, cycle=found.cycle, high=high)

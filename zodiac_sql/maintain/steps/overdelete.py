@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from zodiac_sql.cost.moves import FEWEST_READ_OFTEN
+from zodiac_sql.cost.calibration import DERIVED, SCANNED
 from zodiac_sql.cost.operator import Declined
+from zodiac_sql.cost.sizes import is_read_long
 from zodiac_sql.maintain.contract import ManyRounds, Stopped, Work
 from zodiac_sql.maintain.steps.cascade import can_cascade, cascade_lost
 from zodiac_sql.maintain.steps.closure_form import was_in_layers
@@ -26,15 +27,9 @@ from zodiac_sql.maintain.steps.partitions import lose_fed, lose_given
 from zodiac_sql.maintain.steps.recursion import Recursion
 from zodiac_sql.maintain.steps.slices import slice_tables
 from zodiac_sql.maintain.steps.working_table import hand_on, take_out
+from zodiac_sql.maintain.weighed import PATIENCE
 from zodiac_sql.sql.plan import Plan
 from zodiac_sql.sql.relations import Part
-
-SHARE_EXPLORED = 0.7
-"""One statement may take out this share of a closure, which may come back: then starting over would
-have cost less."""
-
-MOST_ROUNDS = 6
-"""After so many of these, a round for each tenth of an evaluation, starting over is not slower."""
 
 
 def overdelete(
@@ -120,8 +115,7 @@ def _most(recursion: Recursion, budget: int | None) -> int | None:
     """
     if budget is None or not recursion.forms.along:
         return None
-    there = sum(own.base.rows for own in recursion.owns.values() if own.base)
-    return max(budget, int(SHARE_EXPLORED * there))
+    return int(budget / PATIENCE)
 
 
 def _is_slow(recursion: Recursion, rounds: int) -> str:
@@ -134,11 +128,13 @@ def _is_slow(recursion: Recursion, rounds: int) -> str:
     """
     if why := are_too_many(recursion, rounds):
         return why
+    if any(own.sliced for own in recursion.owns.values()):
+        return ""
     stored = [own.stored for own in recursion.owns.values() if own.stored]
     whole = sum(part.rows for part in stored)
-    if whole < FEWEST_READ_OFTEN or any(own.sliced for own in recursion.owns.values()):
+    if not is_read_long(whole):
         return ""
-    store, forms = recursion.store, recursion.forms
-    if rounds >= MOST_ROUNDS or (rounds == 1 and was_in_layers(store, forms, stored)):
+    layered = rounds == 1 and was_in_layers(recursion.store, recursion.forms, stored)
+    if layered or rounds * SCANNED >= DERIVED:
         return f"each round would read {whole:,} facts"
     return ""

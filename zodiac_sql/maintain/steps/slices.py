@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
+from zodiac_sql.cost.sizes import is_large, values_in
 from zodiac_sql.database.statements import joining, temp_table, union_all
 from zodiac_sql.evaluate.make_tables import make_table
 from zodiac_sql.graph.handed_on import Positions
@@ -19,24 +20,21 @@ from zodiac_sql.maintain.steps.recursion import Recursion
 from zodiac_sql.maintain.steps.working_table import WorkingTable
 from zodiac_sql.sql.relations import Part, Relation, columns_of, table
 
-SMALLEST_SLICED = 50_000
-"""The tables of a hypernode are not sliced if they have fewer rows than this."""
-
-MOST_SLICE_KEYS = 1_000
-"""They are not sliced for more values than this: the slice could be as large as the whole."""
-
 
 def slice_tables(recursion: Recursion, found: Mapping[str, Part | None]) -> None:
-    """Narrow each stored table to what the facts found so far can be connected with."""
+    """Narrow each stored table to what the facts found so far can be connected with.
+
+    With many values of the argument, the slice could be as large as the whole.
+    """
     owns = recursion.owns
-    stored = sum(own.stored.rows for own in owns.values() if own.stored)
-    if recursion.closures or stored < SMALLEST_SLICED:
+    rows = sum(own.stored.rows for own in owns.values() if own.stored)
+    if recursion.closures or not is_large(rows):
         return
     positions = recursion.forms.handed_on
     if positions is None:
         return
     keys = [(owns[p], part) for p, part in found.items() if part is not None]
-    if not keys or _collect_keys(recursion, keys, positions) > MOST_SLICE_KEYS:
+    if not keys or _collect_keys(recursion, keys, positions) > values_in(rows):
         return
     for own in owns.values():
         if own.stored is not None:
