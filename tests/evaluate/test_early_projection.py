@@ -40,7 +40,7 @@ def test_sizes_decide(
     open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, nodes: int, expected: bool
 ) -> None:
     """1,600 edges among few nodes have many more paths than pairs of ends; among many nodes not."""
-    monkeypatch.setattr(early_projection, "FEWEST_SIDE_ROWS", 100)
+    monkeypatch.setattr(early_projection, "is_worth_counting", lambda *sides: min(sides) >= 100)
     monkeypatch.setattr(join_steps, "COUNTING", 0.07)
     chance = Random(3)
     edges = {(chance.randrange(nodes), chance.randrange(nodes)) for _ in range(1_600)}

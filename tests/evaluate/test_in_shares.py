@@ -34,7 +34,6 @@ def test_shares_make_the_whole(
 ) -> None:
     rng = random.Random(1)
     edges = {(rng.randrange(60), rng.randrange(60)) for _ in range(90)}
-    monkeypatch.setattr(in_shares, "FACTS_OF_AN_INPUT", 10**12)
     monkeypatch.setattr(in_shares, "BYTES_OF_A_ROW", 10**7)
     kb = open_kb()
     texts: list[str] = []
@@ -58,7 +57,6 @@ def test_shares_of_a_recursion_with_three_columns(
     open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No rule changes the middle column, and both read it elsewhere, too."""
-    monkeypatch.setattr(in_shares, "FACTS_OF_AN_INPUT", 10**12)
     monkeypatch.setattr(in_shares, "BYTES_OF_A_ROW", 10**7)
     kb = open_kb()
     texts: list[str] = []

@@ -50,7 +50,7 @@ LADDER = [(a, b) for a in range(30) for b in (a + 1, a + 2, a + 3)]
 @pytest.fixture
 def kb(monkeypatch: pytest.MonkeyPatch) -> Iterator[KnowledgeBase]:
     """The closure of LADDER, in layers: all pairs but those that only an edge makes are derived."""
-    monkeypatch.setattr(slices, "MOST_SLICE_KEYS", 0)
+    monkeypatch.setattr(slices, "values_in", lambda _: 0)
     with large_pairs(("sets",)), zodiac_sql.connect() as kb:
         with kb.update() as update:
             update.insert("e", LADDER)
@@ -99,7 +99,7 @@ def _by_sets(change: Change) -> bool:
 
 def test_deletion_that_needs_many_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is given up for an evaluation in layers, which takes what is lost out of the table."""
-    monkeypatch.setattr(slices, "MOST_SLICE_KEYS", 0)
+    monkeypatch.setattr(slices, "values_in", lambda _: 0)
     with large_pairs(()), zodiac_sql.connect() as kb:
         with kb.update() as update:
             update.insert("r", LADDER)

@@ -45,7 +45,7 @@ def test_most(
         return told[-1]
 
     monkeypatch.setattr(statement, "most_facts", asked)
-    monkeypatch.setattr(in_shares, "FACTS_OF_AN_INPUT", 1e15)
+    monkeypatch.setattr(in_shares, "BYTES_OF_A_ROW", 1e15)
     kb = open_kb()
     kb.insert("arc", ARCS)
     kb.insert("s", [(0,), (5,), (9,)])

@@ -55,7 +55,7 @@ def as_if_many(request: pytest.FixtureRequest) -> Iterator[None]:
     """Components are found in Python, or by rounds of SQL."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "many":
-            patch.setattr(components, "FEW", -1)
+            patch.setattr(components, "ROUND", -1)
         yield
 
 

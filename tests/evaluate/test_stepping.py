@@ -31,10 +31,12 @@ p(X, Y) :- w(X, Y), w(Y, X).
 @pytest.fixture(autouse=True, params=["always", "at times"])
 def steps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small programs read steps, too, and take heads apart."""
-    monkeypatch.setattr(stepping, "FEW_HEADS", 0 if request.param == "always" else 20)
-    monkeypatch.setattr(stepping, "SHARE_OF_HEADS", 0.0 if request.param == "always" else 0.5)
-    monkeypatch.setattr(semi_naive, "LARGE", 0)
-    monkeypatch.setattr(semi_naive, "FEW", 2)
+    least, share = (0, 0.0) if request.param == "always" else (20, 0.5)
+    monkeypatch.setattr(stepping, "is_read_long", lambda rows: rows > least)
+    monkeypatch.setattr(
+        stepping, "joins_all", lambda heads, rows: heads <= max(least, share * rows)
+    )
+    monkeypatch.setattr(semi_naive, "are_told_apart_later", lambda known, new: 2 * new <= known)
 
 
 def _facts(

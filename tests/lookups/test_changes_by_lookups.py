@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from support.earnings import by_numbers
 
 from zodiac_sql import ConstraintError, LimitError, StoreError
-from zodiac_sql.change import kinds, write_moved
+from zodiac_sql.change import copies_follow, kinds, write_moved
 from zodiac_sql.lookups import copies, worth
 from zodiac_sql.lookups.copies import Copies
 from zodiac_sql.lookups.side_database import SideDatabase
@@ -138,7 +139,7 @@ def test_a_change_that_turns_out_to_be_large(
     open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kb = filled(open_kb(strategy="lookups"))
-    for limits in (worth.LookupLimits(moved=3), worth.LookupLimits(steps=-1)):
+    for limits in (worth.LookupLimits(3, 10**6), worth.LookupLimits(5_000, -1)):
         with monkeypatch.context() as patch:
             patch.setattr(copies.Copies, "limits", lambda *_, limits=limits: limits)
             rows = [("n3", f"m{n}") for n in range(40)]
@@ -232,11 +233,11 @@ def test_what_copies_cost_is_earned() -> None:
     known.earn("kind", 2, 0.0, streamed=False)
     known.begin("kind")
     with pytest.raises(worth.NotEarnedError):
-        known.spend("p", 2 * worth.EARNED + 1)
-    known.spend("p", worth.EARNED)
-    assert known.earned == worth.EARNED
+        known.spend("p", 2 * worth.HYPERNODE + 1)
+    known.spend("p", worth.HYPERNODE)
+    assert known.earned == worth.HYPERNODE
     known.earn("kind", 1, 0.0, streamed=True)
-    assert known.earned == (1 + worth.STREAMED) * worth.EARNED
+    assert known.earned == (1 + worth.STREAMED) * worth.HYPERNODE
 
 
 def test_slow_changes_earn_what_they_have_taken() -> None:
@@ -244,20 +245,20 @@ def test_slow_changes_earn_what_they_have_taken() -> None:
     known = worth.Worth()
     for _ in range(3):
         known.earn("slow", 2, 1.0, streamed=False)
-    part = worth.COPIED_A_SECOND // 2
+    part = 500 / worth.COPIED
     for names in (["large"], ["p", "q"]):
         known.begin("slow")
         assert [known.parts_of(n) for n in (0, 1, part, part + 1, 8 * part)] == [1, 1, 1, 2, 8]
         for name in names:
-            known.spend(name, part if name == "large" else part // 3)
+            known.spend(name, 500 if name == "large" else 166)
         with pytest.raises(worth.NotEarnedError):
-            known.spend("r", part // 2)
+            known.spend("r", 250)
     known.earn("quick", 2, 0.01, streamed=False)
     known.begin("quick")
-    assert known.parts_of(5 * worth.FEWEST_IN_PART) == 5
-    known.spend("p", worth.FEWEST_IN_PART)
+    assert known.parts_of(round(5 * worth.SHORT / worth.COPIED)) == 5
+    known.spend("p", worth.SHORT)
     with pytest.raises(worth.NotEarnedError):
-        known.spend("p", worth.FEWEST_IN_PART)
+        known.spend("p", worth.SHORT)
 
 
 def test_the_first_change_of_a_kind_copies_as_much_as_others_may() -> None:
@@ -266,47 +267,46 @@ def test_the_first_change_of_a_kind_copies_as_much_as_others_may() -> None:
     known.earn("two", 5, 0.0, streamed=False)
     for kind, allowed in (("one", 25), ("two", 5), ("new", 20)):
         known.begin(kind)
-        known.earned = worth.COPIED_A_SECOND
+        known.earned = 1_000
         known.spend("p", 1)
         with pytest.raises(worth.NotEarnedError):
-            known.spend("q", allowed * worth.EARNED)
-        known.spend("q", allowed * worth.EARNED - 1)
+            known.spend("q", allowed * worth.HYPERNODE)
+        known.spend("q", allowed * worth.HYPERNODE - 1)
 
 
 def test_how_much_a_change_may_do_follows_from_what_its_kind_has_taken() -> None:
     known = worth.Worth()
-    assert worth.limits_of(known.usual("kind")) == worth.LookupLimits(
-        worth.MOST_MOVED, worth.MOST_STEPS
-    )
+    least = worth.limits_of(0)
+    assert worth.limits_of(known.usual("kind")) == least
     known.earn("kind", 2, 1.0, streamed=False)
     limits = worth.limits_of(known.usual("kind"))
-    assert limits.moved == worth.SHARE * worth.MOVED_A_SECOND
-    assert limits.steps == worth.SHARE * worth.STEPS_A_SECOND
+    assert limits.moved == 1_000 * worth.SHARE / worth.MOVED
+    assert limits.steps == int(1_000 * worth.SHARE / worth.STEP)
     known.earn("kind", 2, 3.0, streamed=False)
     assert worth.limits_of(known.usual("kind")).moved == 1.5 * limits.moved
-    assert worth.limits_of(known.usual("other")) == worth.LookupLimits()
+    assert worth.limits_of(known.usual("other")) == least
 
 
 def test_copies_that_do_not_last_cost_more_the_next_time() -> None:
     known = worth.Worth()
-    size = 3 * worth.EARNED
-    prices = []
+    size = round(3 * worth.HYPERNODE / worth.COPIED)
+    ms, prices = 3 * worth.HYPERNODE, []
     for lookups in (0, 2, 3, 3, 3):
-        prices.append((known.prices.of("p", size) - worth.EACH) // size)
+        prices.append((known.prices.of("p", size) - worth.COPY) / ms)
         known.prices.copied("p")
         for _ in range(lookups):
             known.succeeded("kind", 1)
         known.prices.dropped("p", size)
     assert prices == [1, 2, 4, 2, 1]
-    assert known.prices.of("q", size) == size + worth.EACH
+    assert known.prices.of("q", size) == ms + worth.COPY
     known.prices.dropped("q", size)  # before it was complete
-    assert known.prices.of("q", size) == 2 * size + worth.EACH
+    assert known.prices.of("q", size) == 2 * ms + worth.COPY
 
 
 def test_where_much_has_moved_a_whole_copy_is_earned_again() -> None:
     """A change that moves much may come again before the last part of a copy is there."""
     known = worth.Worth()
-    size = 10 * worth.EARNED - worth.EACH
+    size = round((10 * worth.HYPERNODE - worth.COPY) / worth.COPIED)
     known.earn("kind", 9, 0.0, streamed=False)
     assert not known.may_begin("p", size) and known.may_begin("q", 10)
     known.earn("kind", 1, 0.0, streamed=False)
@@ -320,12 +320,12 @@ def test_where_much_has_moved_a_whole_copy_is_earned_again() -> None:
 
 
 def test_copies_that_take_longer_than_was_paid_are_paid_afterwards() -> None:
-    known = worth.Worth(earned=30_000)
-    known.spend("p", 10_000)
-    known.took(10_000, 5_000 / worth.COPIED_A_SECOND)  # as quick as it may be
-    assert known.earned == 20_000
-    known.took(10_000, 35_000 / worth.COPIED_A_SECOND)
-    assert known.earned == -5_000
+    known = worth.Worth(earned=300)
+    known.spend("p", 100)
+    known.took(100, 0.05)  # as quick as it may be
+    assert known.earned == 200
+    known.took(100, 0.35)
+    assert known.earned == -50
 
 
 def test_what_it_costs_to_follow_a_large_change_has_been_saved() -> None:
@@ -333,9 +333,9 @@ def test_what_it_costs_to_follow_a_large_change_has_been_saved() -> None:
     assert not known.pays_to_follow(100, 10_000)
     for _ in range(100):
         known.succeeded("kind", 2)
-    assert known.saved == worth.MOST_SAVED
+    assert known.saved == worth.SHORT
     assert known.pays_to_follow(100, 10_000)
-    assert known.saved == worth.MOST_SAVED - 100 * worth.FOLLOWED
+    assert known.saved == worth.SHORT - 100 * worth.FOLLOWED
     assert not known.pays_to_follow(5_000, 10_000)  # it is made anew in less time
 
 
@@ -358,8 +358,8 @@ def test_copies_after_a_large_change(
 
     monkeypatch.setattr(Copies, "_load", noting)
     for module, name, most in (
-        (kinds, "MOST_GIVEN", 5), (copies, "MOST_MOVED", 15),
-        (worth, "FOLLOWED", 1 if follows else 1_000),
+        (kinds, "MOST_GIVEN", 5), (copies_follow, "limits_of", lambda _: worth.LookupLimits(15, 0)),
+        (worth, "FOLLOWED", 1e-3 if follows else 1),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, most)
     kb._updates.last.prepared.copies.worth.earned = 1  # type: ignore[union-attr]
@@ -373,11 +373,10 @@ def test_copies_after_a_large_change(
 def test_after_much_has_moved_copies_are_earned_again(
     open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worth, "COPIED_A_SECOND", 0)
-    monkeypatch.setattr(worth, "EACH", 0)
-    monkeypatch.setattr(worth, "MOVED_A_SECOND", 0)
-    for module in (worth, copies):
-        monkeypatch.setattr(module, "MOST_MOVED", 15)
+    by_numbers(monkeypatch)
+    monkeypatch.setattr(worth, "COPY", 0)
+    for module in (copies, copies_follow):
+        monkeypatch.setattr(module, "limits_of", lambda _: worth.LookupLimits(15, 10**6))
     kb = filled(open_kb())
     kb.insert("link", [("l0", "m0")])
     worth_ = kb._updates.last.prepared.copies.worth  # type: ignore[union-attr]
@@ -393,10 +392,12 @@ def test_large_predicates_are_copied_part_by_part(
     open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Changes that come meanwhile are in the copies, of whatever part."""
-    monkeypatch.setattr(worth, "FEWEST_IN_PART", 20)
-    monkeypatch.setattr(worth, "EARNED", 50)
-    monkeypatch.setattr(worth, "COPIED_A_SECOND", 0)
-    monkeypatch.setattr(worth, "EACH", 0)
+    by_numbers(monkeypatch)
+    monkeypatch.setattr(worth, "SHORT", 20 * worth.COPIED)
+    for price in ("MOVED", "STEP"):
+        monkeypatch.setattr(worth, price, 1e-9)
+    monkeypatch.setattr(worth, "HYPERNODE", 50 * worth.COPIED)
+    monkeypatch.setattr(worth, "COPY", 0)
     kb = filled(open_kb())
     kb.insert("reading", [(f"m{n}", 70.0 + n) for n in range(400)])
     turns, parts = [], set()

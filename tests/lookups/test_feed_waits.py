@@ -165,7 +165,7 @@ def test_many_are_settled_together(kb: KnowledgeBase, monkeypatch: pytest.Monkey
 
 
 def test_many_facts_go_to_their_tables(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(noted, "MOST_WAITING", 2)
+    monkeypatch.setattr(noted, "MOST_GIVEN", 2)
     assert not notes_entries(told(kb, lambda: kb.insert("edge", [("n2", "n3")])))
     assert notes_entries(told(kb, lambda: kb.insert("edge", [("other", "end")])))
     assert replayed({}, entries(kb)) == facts(kb)

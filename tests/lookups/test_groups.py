@@ -12,6 +12,7 @@ import duckdb
 import pytest
 
 from zodiac_sql import EvaluationError
+from zodiac_sql.change import copies_follow
 from zodiac_sql.graph.hypergraph import hypergraph
 from zodiac_sql.language.parse import parse
 from zodiac_sql.language.schema import Predicate
@@ -24,6 +25,7 @@ from zodiac_sql.lookups.rule_forms import RuleForm, forms_of
 from zodiac_sql.lookups.statements import Compiler
 from zodiac_sql.lookups.tables import Copy
 from zodiac_sql.lookups.values import Unknown
+from zodiac_sql.lookups.worth import LookupLimits
 from zodiac_sql.program.state import HypernodeRow
 
 if TYPE_CHECKING:
@@ -210,7 +212,8 @@ def test_large_groups_are_not_looked_up(
     open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch, rule: str, copied: bool
 ) -> None:
     """Where all solutions are one group, that is known before anything is copied."""
-    monkeypatch.setattr(groups, "MOST_SOLUTIONS", 20)
+    for module in (groups, copies_follow):
+        monkeypatch.setattr(module, "limits_of", lambda _: LookupLimits(20, 0))
     kb = open_kb(strategy="lookups")
     kb.add_rules(rule)
     kb.insert("hot", [(n, 1) for n in range(19)])

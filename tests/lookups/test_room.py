@@ -11,7 +11,7 @@ import pytest
 import zodiac_sql
 from zodiac_sql.lookups import copies, room
 from zodiac_sql.lookups.room import BYTES_A_FACT, BYTES_A_MOVE, Room, room_of
-from zodiac_sql.lookups.worth import MOST_MOVED
+from zodiac_sql.lookups.worth import limits_of
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
@@ -58,7 +58,9 @@ def test_what_has_no_room_is_not_copied(monkeypatch: pytest.MonkeyPatch, open_kb
     kb.insert("p", [(n,) for n in range(50)])
     kb.insert("r", [(99,)])
     for facts in (60, 1_000):
-        monkeypatch.setattr(copies, "room_of", lambda _, facts=facts: Room(facts, MOST_MOVED))
+        monkeypatch.setattr(
+            copies, "room_of", lambda _, facts=facts: Room(facts, limits_of(0).moved)
+        )
         for number in range(3):
             change = kb.insert("r", [(number + facts,)])
         used = {one.strategy for one in change.stats.hypernodes.values()}

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 from support import budget
 from support.as_if_large import as_if_large
+from support.earnings import by_numbers
 from support.edges import LEFT, RIGHT, RULES, TRANSITIVE, UNEQUAL, begin, closed, pairs
 
 from zodiac_sql.cost import closures
-from zodiac_sql.lookups import worth
 from zodiac_sql.maintain import registry
 from zodiac_sql.maintain.contract import Work
 from zodiac_sql.maintain.operators import lost_edge
@@ -20,8 +20,7 @@ from zodiac_sql.maintain.operators import lost_edge
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
     from zodiac_sql.cost.operator import Declined
-    from zodiac_sql.maintain.contract import Task
-    from zodiac_sql.maintain.steps.working_table import WorkingTables
+    from zodiac_sql.maintain.steps.recursion import Recursion
 
 OpenKb = Callable[..., "KnowledgeBase"]
 
@@ -88,12 +87,12 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
     Copies for look-ups are earned by time, and would do the later changes.
     """
-    monkeypatch.setattr(worth, "COPIED_A_SECOND", 0)
+    by_numbers(monkeypatch)
     done: list[bool] = []
     inner = lost_edge.lose_one_edge
 
-    def asked(task: Task, owns: WorkingTables) -> Work | Declined:
-        outcome = inner(task, owns)
+    def asked(recursion: Recursion) -> Work | Declined:
+        outcome = inner(recursion)
         done.append(isinstance(outcome, Work))
         return outcome
 

@@ -52,8 +52,9 @@ def test_shortcuts_change_nothing(
 ) -> None:
     """Whatever is taken, tables and ranks are right after each of some random changes."""
     sliced, cascaded = shortcut in ("slices", "both"), shortcut in ("cascades", "both")
-    monkeypatch.setattr(slices, "SMALLEST_SLICED", 0 if sliced else 10**9)
-    monkeypatch.setattr(find_candidates, "SMALLEST_JOINED_IN_TWO_STEPS", 0 if sliced else 10**9)
+    monkeypatch.setattr(slices, "is_large", lambda _: sliced)
+    monkeypatch.setattr(slices, "values_in", lambda _: 1_000)
+    monkeypatch.setattr(find_candidates, "is_large", lambda _: sliced)
     monkeypatch.setattr(unknown, "SEMI_JOIN_ROWS", 0 if sliced else 10**9)
     monkeypatch.setattr(rounds, "PLANNED_BODY", 0 if cascaded or shortcut == "late" else 10**18)
     monkeypatch.setattr(rounds, "ROUND", 0)

@@ -26,11 +26,13 @@ OpenKb = Callable[..., "KnowledgeBase"]
 @pytest.mark.fuzz
 def test_after_every_change(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = Random(budget.seed(17))
-    monkeypatch.setattr(slices, "MOST_SLICE_KEYS", 0)
+    monkeypatch.setattr(slices, "values_in", lambda _: 0)
     methods = set[str]()
     for _ in range(budget.either(ci=6, fuzz=40)):
         with large_pairs(chance.choice((("sets",), ("support",), ()))):
-            monkeypatch.setattr(sets, "MOST_MISPLACED", chance.choice((0, 0.25, 1)))
+            monkeypatch.setattr(
+                sets, "is_written_in_place", lambda *_: chance.choice((True, False))
+            )
             with open_kb(strategy=chance.choice(("auto", "auto", "recompute"))) as kb:
                 methods |= _methods_of_changes(kb, chance)
     assert "layers" in methods

@@ -31,9 +31,9 @@ from support.agreement import assert_agrees, assert_told
 from support.examples import share
 
 from zodiac_sql import ConstraintError
+from zodiac_sql.change.operators import copied_first
 from zodiac_sql.database import remembered
 from zodiac_sql.lookups import cascade, worth
-from zodiac_sql.lookups.cascade import MANY
 from zodiac_sql.storage import journal
 from zodiac_sql.storage.journal import MOST_ENTRIES
 
@@ -242,19 +242,17 @@ class Run:
 @given(
     seed=st.integers(0, 2**32 - 1),
     steps=st.integers(5, 25),
-    many=st.sampled_from([1, MANY]),
     entries=st.sampled_from([1, 3, MOST_ENTRIES]),
     most=st.sampled_from([0, 3, remembered.MOST_REMEMBERED]),
     asked=st.sampled_from([1, 3, remembered.TIMES_ASKED]),
     rounds=st.sampled_from([-1, 0, cascade.ROUNDS]),
     parts=st.sampled_from([1, 3]),
-    earned=st.sampled_from([500, worth.EARNED]),
+    earned=st.sampled_from([1, worth.HYPERNODE]),
 )
 def test_small_changes_and_what_comes_between(
     open_kb: OpenKb,
     seed: int,
     steps: int,
-    many: int,
     entries: int,
     most: int,
     asked: int,
@@ -262,19 +260,19 @@ def test_small_changes_and_what_comes_between(
     parts: int,
     earned: int,
 ) -> None:
-    """`many` candidates may be checked together, so many `entries` wait in the journal, and so many
-    symbols are remembered at `most`: all of them, if the file was `asked` for some so often. After
-    so many `rounds` one statement does the others. Predicates are copied in so many `parts`, some
-    of which come later, if little is `earned`.
+    """So many `entries` wait in the journal, and so many symbols are remembered at `most`: all of
+    them, if the file was `asked` for some so often. After so many `rounds` one statement does the
+    others. Predicates are copied in so many `parts`, some of which come later, if little is
+    `earned`.
     """
     with TemporaryDirectory() as folder, ExitStack() as closing:
-        closing.enter_context(patch.object(cascade, "MANY", many))
         closing.enter_context(patch.object(journal, "MOST_ENTRIES", entries))
         closing.enter_context(patch.object(remembered, "MOST_REMEMBERED", most))
         closing.enter_context(patch.object(remembered, "TIMES_ASKED", asked))
         closing.enter_context(patch.object(cascade, "ROUNDS", rounds))
-        closing.enter_context(patch.object(worth, "EARNED", earned))
-        closing.enter_context(patch.object(worth, "COPIED_A_SECOND", 0))
+        closing.enter_context(patch.object(worth, "HYPERNODE", earned))
+        closing.enter_context(patch.object(worth, "taken", lambda _: 0))
+        closing.enter_context(patch.object(copied_first, "MOST", 0))
         closing.enter_context(patch.object(worth.Worth, "parts_of", lambda *_: parts))
         run = Run(Random(seed), open_kb, Path(folder) / "lookups.duckdb", closing)
         note(run.program.text())

@@ -22,11 +22,11 @@ from support import budget
 from support.agreement import assert_agrees, assert_told, insert_all, make
 from support.as_if_large import as_if_large
 from support.closures import closure_program
+from support.earnings import without_earnings
 from support.oracle import extensions
 
 from zodiac_sql.cost import closures
 from zodiac_sql.evaluate import registry as evaluate
-from zodiac_sql.lookups import worth
 from zodiac_sql.maintain import registry as maintain
 
 if TYPE_CHECKING:
@@ -75,8 +75,7 @@ def run_first(evaluate: tuple[str, ...] = (), maintain: tuple[str, ...] = ()) ->
     names = {*evaluate, *maintain}
     with as_if_large(True, maintain, evaluate), pytest.MonkeyPatch.context() as patch:
         patch.setattr(closures, "LEAST_PAIRS", 0 if "components" in names else 10**15)
-        patch.setattr(worth, "EARNED", 0)
-        patch.setattr(worth, "COPIED_A_SECOND", 0)
+        without_earnings(patch)
         yield
 
 

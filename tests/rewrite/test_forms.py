@@ -9,7 +9,7 @@ from support.module_schemas import schema_of
 
 from zodiac_sql.graph.hypergraph import hypergraph
 from zodiac_sql.language.parse import parse
-from zodiac_sql.rewrite.forms import Forms
+from zodiac_sql.rewrite.forms import Forms, grouped
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,56 @@ def test_preserved_arguments(text: str, places: tuple[int, ...]) -> None:
 def test_paths(text: str, along: tuple[int, str] | None, longer: tuple[int, str] | None) -> None:
     found = [one and one[:2] for one in (forms(text).along, forms(text).paths)]
     assert found == [along, longer]
+
+
+@pytest.mark.parametrize(
+    ("text", "positions"),
+    [
+        ("p(X, Y) :- q(Y, X). q(Y, X) :- p(X, Z), e(Z, Y).", {"p": 0, "q": 1}),
+        ("p(X, Z) :- p(X, Y), p(Y, Z).", None),
+    ],
+)
+def test_handed_on(text: str, positions: dict[str, int] | None) -> None:
+    """The argument of each predicate, also where there are several."""
+    assert forms(text).handed_on == positions
+
+
+@pytest.mark.parametrize(
+    ("text", "inner", "kept"),
+    [
+        ("p(X, Z) :- q(X, Y), r(Y, Z).", "Y", {"q": "X", "r": "Z"}),
+        ("p(X, W) :- q(X, Y, K), r(K, Z, Y), W = Z + 1.", "YK", {"q": "X", "r": "Z"}),
+        ("p(A, B, C) :- q(A, B, Y), r(Y, C), not s(A).", "Y", {"q": "AB", "r": "C"}),
+        ("p(X, Z) :- q(X, Y), r(Y, Z), not s(Y).", None, {}),  # the negation needs Y
+        ("p(X, Y) :- q(X, Y), r(Y, Z).", None, {}),
+        ("p(A, B, C, D) :- q(A, B, Y), r(Y, C, D).", None, {}),
+        ("p(X, Z) :- q(X), r(Z).", None, {}),
+        ("p(X, Z) :- q(X, Y), r(Y, Z), s(Z).", None, {}),
+    ],
+)
+def test_products(text: str, inner: str | None, kept: dict[str, str]) -> None:
+    """On what two atoms are joined, and what is needed of each."""
+    found = forms(text).product
+    assert (found and "".join(v.name for v in found.inner)) == inner
+    atoms = found.kept.items() if found else ()
+    assert {a.predicate: "".join(v.name for v in names) for a, names in atoms} == kept
+
+
+@pytest.mark.parametrize(
+    ("aggregates", "alike"),
+    [
+        ("AGGREGATE(q(X, Y)) ON X WITH MIN(Y) AS L, MAX(Y) AS M", True),
+        (
+            "AGGREGATE(q(X, Y)) ON X WITH MIN(Y) AS L, AGGREGATE(r(X, Y)) ON X WITH MAX(Y) AS M",
+            False,
+        ),
+        ("AGGREGATE(q(X, Y)) ON X WITH MIN(Y) AS L, AGGREGATE(q(X, Y)) WITH MAX(Y) AS M", False),
+        ("r(X, L), M = L", False),
+    ],
+)
+def test_aggregates_over_the_same_groups(aggregates: str, alike: bool) -> None:
+    (rule,) = parse(f"p(X, L, M) :- {aggregates}.").rules
+    assert bool(grouped(rule)) == alike
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,14 @@ import pytest
 
 import zodiac_sql
 from zodiac_sql import KnowledgeBase
+from zodiac_sql.cost.calibration import JOIN_ROW, MARGIN
 from zodiac_sql.language.parse import parse
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.rewrite.hypertree.decompose import Costs, decompose
 from zodiac_sql.rewrite.hypertree.rewrite import decomposed, edges_of
+
+AS_5000_ROWS = 5_000 * JOIN_ROW / (4 * MARGIN)
+"""What a statement costs if a tree pays that saves so many rows."""
 
 OpenKb = Callable[..., KnowledgeBase]
 
@@ -208,7 +212,7 @@ def hub(ends: int) -> list[tuple[int, int]]:
 def test_it_is_looked_at_again_when_there_is_much_more_to_read(
     open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("zodiac_sql.cost.choose_trees.LEAST_PLAN_ROWS", 5_000)
+    monkeypatch.setattr("zodiac_sql.cost.choose_trees.STATEMENT", AS_5000_ROWS)
     with open_kb() as kb:
         kb.insert("e", hub(5))
         kb.add_rules(PETAL)
@@ -220,9 +224,9 @@ def test_it_is_looked_at_again_when_there_is_much_more_to_read(
 
 
 def test_tables_of_nodes_have_a_limit(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zodiac_sql.cost.choose_trees.LEAST_PLAN_ROWS", 5_000)
+    monkeypatch.setattr("zodiac_sql.cost.choose_trees.STATEMENT", AS_5000_ROWS)
     monkeypatch.setattr("zodiac_sql.cost.choose_trees.MOST_NODE_ROWS_PER_FACT", 0)
-    monkeypatch.setattr("zodiac_sql.cost.choose_trees.NODE_ROWS_ALWAYS_ALLOWED", 10)
+    monkeypatch.setattr("zodiac_sql.cost.choose_trees.is_large", lambda rows: rows > 10)
     with open_kb() as kb:
         kb.insert("e", hub(60))
         kb.add_rules(PETAL)
@@ -239,7 +243,7 @@ def test_an_unknown_choice() -> None:
 
 def test_a_preview_may_decide_otherwise(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is kept for the next change must not be about the other rules."""
-    monkeypatch.setattr("zodiac_sql.cost.choose_trees.LEAST_PLAN_ROWS", 5_000)
+    monkeypatch.setattr("zodiac_sql.cost.choose_trees.STATEMENT", AS_5000_ROWS)
     with open_kb() as kb:
         kb.insert("e", hub(30))
         kb.add_rules(PETAL)

@@ -103,7 +103,7 @@ def test_numbers_join_across_integer_and_float(open_kb: OpenKb) -> None:
 
 
 def test_it_is_decided_by_sizes(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(costs, "FEWEST_SIDE_ROWS", 100)
+    monkeypatch.setattr(costs, "is_worth_counting", lambda *sides: min(sides) >= 100)
     monkeypatch.setattr(costs, "COUNTING", 0.07)
     dense = [(f"a{n}", f"b{m}") for n in range(40) for m in range(40)]
     sparse = [(f"a{n}", f"b{n}") for n in range(1_600)]
@@ -119,11 +119,11 @@ def test_it_is_decided_by_sizes(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch
 
 def test_heads_are_checked_by_a_product(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where many heads have lost a derivation, and each may have many others."""
-    monkeypatch.setattr(costs, "FEWEST_SIDE_ROWS", 100)
+    monkeypatch.setattr(costs, "is_worth_counting", lambda *sides: min(sides) >= 100)
     monkeypatch.setattr(costs, "COUNTING", 0.07)
     dense = [(f"a{n}", f"b{m}") for n in range(40) for m in range(40)]
-    for fewest, expected in ((1_000, True), (2_000, False)):
-        monkeypatch.setattr(costs, "FEWEST_CANDIDATES", fewest)
+    for ms, expected in ((costs.CHECKED_ROW, True), (0, False)):
+        monkeypatch.setattr(costs, "CHECKED_ROW", ms)
         monkeypatch.setattr(registry, "FORCED", ("candidates",))
         kb, seen = open_kb(), list[str]()
         kb.insert("e", [*dense, ("a40", "b0")])
@@ -144,9 +144,9 @@ def test_what_changes_is_found_by_comparing_sets(
 ) -> None:
     """Where so much has changed that to look for candidates takes longer than the product."""
     without_earnings(monkeypatch)
-    monkeypatch.setattr(costs, "FEWEST_SIDE_ROWS", 100)
+    monkeypatch.setattr(costs, "is_worth_counting", lambda *sides: min(sides) >= 100)
     monkeypatch.setattr(costs, "COUNTING", 0.07)
-    monkeypatch.setattr(products, "FEWEST_CHANGED", 100)
+    monkeypatch.setattr(products, "is_worth_counting", lambda *sides: min(sides) >= 100)
 
     def row(a: int, b: int) -> tuple[object, object]:
         return (f"a{a}", f"b{b}") if names else (a - 20, b - 20)

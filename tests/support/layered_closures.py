@@ -10,9 +10,9 @@ from random import Random
 import pytest
 
 from zodiac_sql.cost import closures
-from zodiac_sql.lookups import worth
 
 from .as_if_large import as_if_large
+from .earnings import without_earnings
 
 Pairs = set[tuple[int, int]]
 
@@ -31,8 +31,7 @@ def large_pairs(forced: Iterable[str] | None = None) -> Iterator[None]:
     """
     with as_if_large(True, forced), pytest.MonkeyPatch.context() as patch:
         patch.setattr(closures, "LEAST_PAIRS", 10**15)
-        patch.setattr(worth, "EARNED", 0)
-        patch.setattr(worth, "COPIED_A_SECOND", 0)
+        without_earnings(patch)
         yield
 
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 from sqlglot import exp
+from support.earnings import by_numbers
 
 from zodiac_sql.cost.operator import Cost, Declined, Operator
 from zodiac_sql.database.statements import create_temp, distinct
 from zodiac_sql.evaluate import registry as evaluate
 from zodiac_sql.evaluate.evaluation import Evaluates, Evaluation
 from zodiac_sql.evaluate.semi_naive import Fixpoint, table_name
-from zodiac_sql.lookups import worth
 from zodiac_sql.maintain import registry as maintain
 from zodiac_sql.maintain.contract import Maintained, Outcome, Work
 from zodiac_sql.maintain.steps.change_plans import gains_of, losses_of
@@ -84,7 +84,7 @@ def _is_filter(weighed: Weighed) -> bool:
     """One rule, `p(X, Y) :- q(X, Y), ...`, that keeps some facts of one relation as they are."""
     task = weighed.task
     rules = task.hypernode.rules
-    if len(rules) != 1 or task.hypernode.recursive or task.heritage or task.modules:
+    if len(rules) != 1 or task.hypernode.recursive or task.former.heritage or task.inner.rows:
         return False
     atoms = list(rules[0].positive_atoms())
     return len(atoms) == 1 and not rules[0].negative() and atoms[0].terms == rules[0].head.terms
@@ -95,7 +95,7 @@ def _filtered(weighed: Weighed) -> Outcome:
     task = weighed.task
     (rule,) = task.hypernode.rules
     name = rule.head.predicate
-    context, columns = task.context(task.inputs), task.schema[name].columns
+    context, columns = task.context, task.columns(name)
 
     def moved(kind: str, plans: Sequence[Plan]) -> Part | None:
         if not plans:
@@ -103,13 +103,13 @@ def _filtered(weighed: Weighed) -> Outcome:
         (plan,) = plans
         table = f"{CHANGE_FACTS}{kind}_{task.stem(name)}"
         rows = distinct(compile_rule(plan, columns, context).query)
-        count = task.store.count(create_temp(table, rows))
+        count = task.runner.store.count(create_temp(table, rows))
         return Part("temp", table, count) if count else None
 
     gone, come = moved("minus", losses_of(task, rule)), moved("plus", gains_of(task, rule))
     work = Work(iterations=1, forward=sum(part.rows for part in (gone, come) if part))
     edits = {name: Edit(come, gone, gone, come)} if gone or come else {}
-    return Maintained(edits, work, "filter", task.ranked)
+    return Maintained(edits, work, "filter", task.former.ranked)
 
 
 FILTER: Maintains = Operator(
@@ -131,7 +131,7 @@ alarm(X) :- hot(X, _), path(X, _).
 
 @pytest.fixture(autouse=True)
 def _no_lookups(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worth, "COPIED_A_SECOND", 0)
+    by_numbers(monkeypatch)
 
 
 def test_one_that_evaluates(open_kb: OpenKb, monkeypatch: pytest.MonkeyPatch) -> None:

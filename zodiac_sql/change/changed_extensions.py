@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from zodiac_sql.database.runner import Runner
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import all_of, union_all
 from zodiac_sql.database.store import Store
@@ -170,7 +171,8 @@ def _really(
         return rows[0] if len(rows) == 1 else union_all([all_of(one) for one in rows])
 
     key = tuple((relation_key(facts), relation_key(against)) for facts, against in compared)
-    part = make_part(extensions.store, extensions.cache.of(predicate), key, name, query)
+    runner = Runner(extensions.store, extensions.cache.of(predicate))
+    part = make_part(runner, key, name, query)
     return Relation(relation.columns, (part,) if part else ())
 
 

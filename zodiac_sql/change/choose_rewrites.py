@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from zodiac_sql.change.changed_extensions import ChangedExtensions
 from zodiac_sql.change.workspace import Basis, Outcomes, Workspace
 from zodiac_sql.cost.choose_trees import (
     Question,
@@ -24,7 +23,7 @@ from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Rule, Type
-from zodiac_sql.maintain.contract import Maintained, Task
+from zodiac_sql.maintain.contract import Maintained
 from zodiac_sql.names import DERIVED_SCHEMA, derived
 from zodiac_sql.program.build import Planned
 from zodiac_sql.program.state import State
@@ -150,7 +149,7 @@ def with_decisions(work: Workspace, hypernode: Hypernode, inner: Inner, new: boo
         return inner
     before = {} if new else {t.rule: t for t in work.outcomes.trees.get(hypernode.id, ())}
     before = {r.name: before[r.name] for r in cyclic if _lasts(cache, r, before.get(r.name))}
-    trees = _decided(basis, work.extensions, inner, cyclic, before, {})
+    trees = _decided(work, inner, cyclic, before, {})
     return expand(basis.cache, hypernode, inner, trees)
 
 
@@ -189,8 +188,7 @@ def _cyclic(hypernode: Hypernode, inner: Inner) -> tuple[Rule, ...]:
 
 
 def _decided(
-    basis: Basis,
-    extensions: ChangedExtensions,
+    work: Workspace,
     inner: Inner,
     cyclic: Sequence[Rule],
     before: Mapping[str, StoredTree],
@@ -200,7 +198,7 @@ def _decided(
 
     `found` has the numbers of derived facts, where they are known already.
     """
-    hypernode = inner.hypernode
+    basis, extensions, hypernode = work.basis, work.extensions, inner.hypernode
     sources = inside(extensions.new, inner, hypernode.id)
     types = with_all(basis.types, types_of(inner.schema))
 
@@ -233,12 +231,11 @@ def _assumed(inner: Inner, sources: Sources) -> dict[str, int]:
 
 
 def other_trees(
-    basis: Basis,
-    extensions: ChangedExtensions,
+    work: Workspace,
     hypernode: Hypernode,
     inner: Inner,
     *,
-    task: Task,
+    context: Context,
     done: Maintained,
     decide_again: bool,
 ) -> tuple[StoredTree, ...]:
@@ -247,22 +244,22 @@ def other_trees(
     With `decide_again`, a recursive hypernode's trees are chosen anew, because the number of facts
     that it derives is known now.
     """
-    if basis.settings.hypertree != "auto" or not any(at_work(inner.trees)):
+    if work.basis.settings.hypertree != "auto" or not any(at_work(inner.trees)):
         return ()
     rows = {name: sum(p.rows for p in edit.incoming) for name, edit in done.edits.items()}
 
     def facts(rule: str) -> int:
         names = _read(hypernode, rule)
-        return sum(task.inputs(name, Version.ALL).rows + rows.get(name, 0) for name in names)
+        return sum(context.relation(name, Version.ALL).rows + rows.get(name, 0) for name in names)
 
     fitting = tuple(within(tree, rows, facts(tree.rule)) for tree in inner.trees)
     if shape(fitting) == shape(inner.trees):
         return ()
     if decide_again and hypernode.recursive:
-        outer = with_modules(basis, hypernode)
+        outer = with_modules(work.basis, hypernode)
         found = {name: rows.get(name, 0) for name in hypernode.derives}
         cyclic = _cyclic(hypernode, outer)
-        again = _decided(basis, extensions, outer, cyclic, {}, found)
+        again = _decided(work, outer, cyclic, {}, found)
         if shape(again) != shape(inner.trees):
             return again
     return fitting

@@ -16,7 +16,7 @@ from zodiac_sql.errors import ZodiacError
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.lookups.copies import Moves
 from zodiac_sql.lookups.values import Fact, encoded
-from zodiac_sql.lookups.worth import limits_of
+from zodiac_sql.lookups.worth import limits_of, taken
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Part, Relation, part_query
 
@@ -40,7 +40,7 @@ def follow(
         for name, edits in extensions.touched.items()
     }
     try:
-        read, few = in_rules(prepared), limits_of(seconds).moved if kind else 0
+        read, few = in_rules(prepared), limits_of(taken(seconds) if kind else 0).moved
         moves_of = partial(_moves_of, extensions, graph.recursive)
         copies.follow(state, after, touched, moves_of, read, few)
         moved = {n: d.inserted_count + d.deleted_count for n, d in differences.items()}

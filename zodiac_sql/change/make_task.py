@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from zodiac_sql.change.choose_rewrites import copied_from_outside, types_of, with_all
+from zodiac_sql.change.choose_rewrites import (
+    copied_from_outside,
+    reconsiders,
+    types_of,
+    with_all,
+)
 from zodiac_sql.change.fresh import past_columns
 from zodiac_sql.change.workspace import Basis, Workspace
+from zodiac_sql.database.runner import Runner
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.graph.restructuring import Heritage
 from zodiac_sql.language.syntax import Type
-from zodiac_sql.maintain.contract import Task
+from zodiac_sql.maintain.contract import ChangedInputs, Former, Instead, Task
 from zodiac_sql.maintain.papers.marking import NO_MARKS, Marking
 from zodiac_sql.names import given
 from zodiac_sql.program.build import Planned
 from zodiac_sql.rewrite.rewritten_hypernode import Inner
+from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.relations import Part
 from zodiac_sql.storage.edits import Delta
 from zodiac_sql.storage.sources import Sources, inside
@@ -35,26 +42,34 @@ class Due:
 
 def make_task(work: Workspace, due: Due, inner: Inner) -> Task:
     """The task for a hypernode, with the modules and trees at work in it."""
-    hypernode, heritage = due.hypernode, due.heritage
-    basis, new = work.basis, work.extensions.new
-    return Task(
-        store=basis.store,
-        # If its own rules change, its tables will have other names at the next change.
-        cache=StatementCache() if heritage else basis.cache.of(hypernode.id),
-        forms=inner.forms,
-        schema=with_all(basis.planned.schema, inner.schema),
-        types=with_all(_types(basis, heritage), types_of(inner.schema)),
-        functions=basis.functions,
-        ids=basis.ids,
-        before=inside(work.extensions.old, inner, hypernode.id),
+    hypernode, heritage, basis = due.hypernode, due.heritage, work.basis
+    old, new = work.extensions.old, work.extensions.new
+    inputs = ChangedInputs(
+        hypernode=inner.hypernode,
+        before=inside(old, inner, hypernode.id),
         after=inside(new, inner, hypernode.id),
         deltas=_deltas_inside(due.deltas, inner),
-        ranked=work.outcomes.ranked.get(hypernode.id, False),
-        heritage=heritage,
-        modules=inner.rows,
         edges=_edges(basis.planned, new, hypernode, inner),
-        most_rounds=basis.most_rounds,
     )
+    types = with_all(_types(basis, heritage), types_of(inner.schema))
+    ranked = work.outcomes.ranked.get(hypernode.id, False)
+    # If its own rules change, its tables will have other names at the next change.
+    cache = StatementCache() if heritage else basis.cache.of(hypernode.id)
+    return Task(
+        runner=Runner(basis.store, cache),
+        inner=inner,
+        former=Former(_tables(old, inner), ranked, heritage),
+        inputs=inputs,
+        context=Context(inputs.relation, types, basis.functions, basis.ids),
+        instead=Instead(reconsiders(basis, new, hypernode, inner), basis.most_rounds),
+    )
+
+
+def _tables(old: Sources, inner: Inner) -> Mapping[str, tuple[Part, ...]]:
+    """The tables that a hypernode begins with."""
+    names = (*inner.hypernode.derives, *(row.predicate for row in inner.rows))
+    number = inner.hypernode.id
+    return {name: old.derived.get(name, {}).get(number, ()) for name in names}
 
 
 def _edges(planned: Planned, new: Sources, hypernode: Hypernode, inner: Inner) -> str | None:

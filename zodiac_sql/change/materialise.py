@@ -19,7 +19,6 @@ from zodiac_sql.change.choose_rewrites import (
     expand,
     is_otherwise,
     other_trees,
-    reconsiders,
     with_components,
     with_decisions,
     with_modules,
@@ -119,7 +118,7 @@ def _deltas_for(extensions: ChangedExtensions, hypernode: Hypernode) -> dict[str
 
 def _evaluate(work: Workspace, due: Due, inner: Inner) -> ManyRounds | None:
     """Bring one hypernode up to date, unless that takes many rounds."""
-    hypernode, basis, old, new = due.hypernode, work.basis, work.extensions.old, work.extensions.new
+    hypernode, basis, old = due.hypernode, work.basis, work.extensions.old
     for rule in hypernode.rules:
         require(used_functions([rule]), basis.planned.functions, f"rule {rule.name}")
     started = time.perf_counter()
@@ -131,7 +130,6 @@ def _evaluate(work: Workspace, due: Due, inner: Inner) -> ManyRounds | None:
             former += [name] if old.derived.get(name, {}).get(hypernode.id) else []
             old.leave_out(name, hypernode.id)
     task = make_task(work, due, inner)
-    task = replace(task, reconsiders=reconsiders(basis, new, hypernode, inner))
     with evaluating_all(basis.store, hypernode, old):
         done, decision, expected = _maintained(work, due, inner, task)
         if isinstance(done, Anew):
@@ -144,7 +142,7 @@ def _evaluate(work: Workspace, due: Due, inner: Inner) -> ManyRounds | None:
     first = True
     while due.anew and (
         trees := other_trees(
-            basis, work.extensions, hypernode, inner, task=task, done=done, decide_again=first
+            work, hypernode, inner, context=task.context, done=done, decide_again=first
         )
     ):
         first = False

@@ -22,6 +22,7 @@ from zodiac_sql.change.staged_rows import (
     values_of,
     without_none,
 )
+from zodiac_sql.database.runner import Runner
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import anti_join, temp_table, union_all
 from zodiac_sql.database.store import Store
@@ -55,7 +56,7 @@ def net_changes(
         query = partial(net_inserts, schema[name], staged, there)
         key = (there, shape(schema[name], staged))
         part = make_part(
-            store, cache.of(name), key, plus_table, query, parameters=parameters_of(staged)
+            Runner(store, cache.of(name)), key, plus_table, query, parameters=parameters_of(staged)
         )
         if part:
             plus[name] = part
@@ -69,7 +70,9 @@ def net_changes(
             query = partial(net_deletes, schema[name], staged, back)
             shapes = shape(schema[name], staged), shape(schema[name], back)
             given = parameters_of([*staged, *back])
-            part = make_part(store, cache.of(name), shapes, minus_table, query, parameters=given)
+            part = make_part(
+                Runner(store, cache.of(name)), shapes, minus_table, query, parameters=given
+            )
             if part:
                 minus[name] = part
     return NetFacts(plus, minus)
@@ -106,9 +109,9 @@ def deleted_next(
     if not explicit.parts or staged.rows == 0:
         return None
     key = (relation_key(explicit), shape(predicate, [staged]))
-    part_cache = cache.of(predicate.name)
+    runner = Runner(store, cache.of(predicate.name))
     given = parameters_of([staged])
-    return make_part(store, part_cache, key, name, query, parameters=given)
+    return make_part(runner, key, name, query, parameters=given)
 
 
 def net_inserts(predicate: Predicate, staged: list[Staged], there: bool) -> exp.Select:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from zodiac_sql.change.feed_entries import given_move
+from zodiac_sql.change.kinds import MOST_GIVEN
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.store import Store
 from zodiac_sql.database.together import Check, Together
@@ -30,9 +31,6 @@ Fed = Sequence[tuple[Predicate, Rows, bool]]
 
 Found = tuple[Feed, Sequence[Entries]]
 """The feed after a change, and the entries that the change adds to it."""
-
-MOST_WAITING = 1_000
-"""Of more facts than this, the row in the journal would be large: they go to their tables."""
 
 
 def rows_of_table(
@@ -70,7 +68,8 @@ def prepare_feed(store: Store, feed: Feed, fed: Fed) -> Found | None:
 
     If not, nothing waits there any more: what is written then may count or delete older entries.
     """
-    few = sum(len(rows) for _, rows, _ in fed) <= MOST_WAITING
+    # Of more facts, the row in the journal would be large: they go to their tables.
+    few = sum(len(rows) for _, rows, _ in fed) <= MOST_GIVEN
     presence = store.presence
     if few and presence is not None and presence.knows() and (found := entered(feed, fed)):
         make_room(store)

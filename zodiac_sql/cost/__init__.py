@@ -3,6 +3,7 @@
 operator.py            what a way to do some work is, and how the cheapest that can do it is run
 once.py                what is found out about a piece of work when an operator first asks
 calibration.py         what statements and rows cost, in milliseconds: all estimates follow from it
+sizes.py               what sizes of tables alone tell, before anything is counted
 moves.py               what a change is expected to move of what rules derive
 statistics.py          how many rows joins of a rule's atoms have, and how many different values
 most_facts.py          how many facts a recursion derives at most

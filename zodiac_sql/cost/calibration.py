@@ -8,16 +8,38 @@ number of their rows, and are rough. Only their ratios decide.
 
 from __future__ import annotations
 
+MARGIN = 2
+"""Estimates may err by this factor: what replaces the usual way must promise so many times less."""
+
 # --- statements ---------------------------------------------------------------------------------
 
 STATEMENT = 2.0
 """Planning and running a statement that has little to look at."""
+
+HYPERNODE = 4 * STATEMENT
+"""What is done for a hypernode in which little moves."""
 
 PLANNED_JOIN = 0.1
 """Planning one join of a statement that has many."""
 
 PLANNED_BODY = 3.0
 """Planning one body in a statement that has several."""
+
+ALONE = 8
+"""So many times as much as by a loop each fact costs that one thread derives with tags."""
+
+AROUND = 4
+"""What a statement about best values costs for each predicate besides its bodies, in what it costs
+to plan one: its better values are told from what is known, and what is found is put in the place of
+that."""
+
+WITH_TEXTS = 3
+"""So many times as much a round costs if rules make texts: these get their ids by more statements.
+"""
+
+BEFORE_IT = 8
+"""How many times as much as planning it a statement with a key costs before it begins
+(evaluate/rest_at_once.py), and when what it has found is compared with what there was."""
 
 ROUND = 5 * STATEMENT
 """A round that has little to do: some four statements, each planned anew."""
@@ -77,10 +99,36 @@ BIT_LISTED = 6e-6
 ROW_APART = 30e-6
 """A row of a table whose sets are compared with those of a product."""
 
+COUNTING = 3 * STATEMENT
+"""Counting the rows and the different values of two relations."""
+
 # --- closures as sets -----------------------------------------------------------------------------
+
+ARC = 1.5e-3
+"""Going through an arc of a graph in Python, as often as finding its components takes."""
 
 WORD_UNITED = 13e-6
 """64 bits of a node that are united with those of the nodes before it."""
 
 CELL = 10e-6
 """A bit that is looked at to list what a closure has."""
+
+# --- look-ups in copies ---------------------------------------------------------------------------
+
+COPY = 3 * STATEMENT
+"""Beginning to copy another predicate to SQLite."""
+
+COPIED = 2e-3
+"""Copying a fact."""
+
+INDEXED = 0.7e-3
+"""Indexing a fact that is copied."""
+
+FOLLOWED = 6e-3
+"""Changing a fact in a copy after the file has changed."""
+
+MOVED = 25e-3
+"""Moving a fact by look-ups, and writing it to the file."""
+
+STEP = 33e-6
+"""A step of SQLite."""

@@ -17,6 +17,8 @@ from typing import Any, Literal
 
 from sqlglot import exp
 
+from zodiac_sql.cost.calibration import JOIN_ROW, MARGIN, STATEMENT
+from zodiac_sql.cost.sizes import is_large
 from zodiac_sql.cost.statistics import Estimates, Statistics, pattern_of
 from zodiac_sql.database.explain import plan
 from zodiac_sql.database.store import Store
@@ -31,25 +33,9 @@ from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Scan, Version
 from zodiac_sql.sql.scans import column_name, side
 
-LEAST_GAIN = 2.5
-"""A tree must promise less work than DuckDB's plan by at least this factor, because estimates are
-no more exact than that."""
-
-LEAST_PLAN_ROWS = 1_000_000
-"""Look for a tree only if the intermediate results of DuckDB's plan have more rows than this:
-below, a tree cannot gain enough to be worth its tables."""
-
-TOO_FEW_FACTS = 100
-"""Do not look for a tree if a rule reads at most this many facts."""
-
-REVIEWED_FACTOR = 4.0
-"""Decide again when a rule reads this many times more facts, or fewer, than it did."""
-
 MOST_NODE_ROWS_PER_FACT = 100
-"""How many rows the tables of nodes may have for each fact that a rule reads or derives."""
-
-NODE_ROWS_ALWAYS_ALLOWED = 1_000_000
-"""The tables of nodes may have this many rows, however few facts there are."""
+"""How many rows the tables of nodes may have for each fact that a rule reads or derives, if they
+are large."""
 
 
 Decomposing = Literal["auto"] | bool
@@ -116,7 +102,7 @@ def decide(question: Question, forced: bool) -> StoredTree:
     rule, facts = question.rule, question.facts
     if question.mixes:
         return StoredTree(rule.name, "an int meets a float in it", facts)
-    if facts <= TOO_FEW_FACTS and not forced:
+    if not (forced or _may_pay(question)):
         return StoredTree(rule.name, "little to read", facts)
     statistics = Statistics(question.store, question.context, question.assumed)
     estimates = Estimates(tuple(rule.positive_atoms()), statistics)
@@ -135,8 +121,8 @@ def decide(question: Question, forced: bool) -> StoredTree:
 
 def _holds(decision: StoredTree, question: Question) -> bool:
     """Whether a decision still holds: there is about as much to read as there was."""
-    before, now = max(decision.facts, TOO_FEW_FACTS), max(question.facts, TOO_FEW_FACTS)
-    return before <= now * REVIEWED_FACTOR and now <= before * REVIEWED_FACTOR
+    before, now, factor = decision.facts, question.facts, MARGIN**2
+    return before <= now * factor and now <= before * factor
 
 
 def within(tree: StoredTree, node_rows: Mapping[str, int], facts: int) -> StoredTree:
@@ -146,7 +132,7 @@ def within(tree: StoredTree, node_rows: Mapping[str, int], facts: int) -> Stored
     derives.
     """
     rows = sum(node_rows.get(known.name, 0) for known in tree.tables)
-    if rows <= max(MOST_NODE_ROWS_PER_FACT * facts, NODE_ROWS_ALWAYS_ALLOWED):
+    if not is_large(rows) or rows <= MOST_NODE_ROWS_PER_FACT * facts:
         return tree
     why = f"its nodes had {rows:,} rows, over {MOST_NODE_ROWS_PER_FACT} for each of {facts:,} facts"
     return StoredTree(tree.rule, why, tree.facts)
@@ -276,12 +262,27 @@ def _sized(rule: Rule, tree: Hypertree) -> _Sized:
 def _gains(question: Question, estimates: Estimates, tree: Hypertree) -> tuple[bool, str]:
     """Whether a tree promises to be worth its tables, and why."""
     whole = _whole_cost(question, estimates)
-    if whole > LEAST_PLAN_ROWS:
+    if _pays(whole, 0):
         _measure(question.rule, estimates, tree)
         whole = _whole_cost(question, estimates)
     by_nodes = _tree_cost(question.rule, estimates, tree)
     why = f"estimated {whole:.2g} rows of intermediate results, by nodes {by_nodes:.2g}"
-    return whole > max(LEAST_PLAN_ROWS, LEAST_GAIN * by_nodes), why
+    return _pays(whole, by_nodes), why
+
+
+def _pays(whole: float, by_nodes: float) -> bool:
+    """Whether a plan with so many rows of intermediate results costs much more than a tree with so
+    many, and with two statements for each of its nodes, of which there are two at least.
+    """
+    return JOIN_ROW * whole > MARGIN * (4 * STATEMENT + JOIN_ROW * by_nodes)
+
+
+def _may_pay(question: Question) -> bool:
+    """Whether a tree could pay if every row of an atom met all rows of the others."""
+    names = [atom.predicate for atom in question.rule.positive_atoms()]
+    known = {name: question.context.relation(name, Version.ALL).rows for name in names}
+    rows = {**known, **question.assumed}
+    return _pays(math.prod(rows[name] for name in names), 0)
 
 
 def _measure(rule: Rule, estimates: Estimates, tree: Hypertree) -> None:

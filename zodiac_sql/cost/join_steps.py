@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import prod
 
-from zodiac_sql.cost.calibration import JOIN_ROW
-from zodiac_sql.cost.products import CHEAPER_BY, COUNTING, price
+from zodiac_sql.cost.calibration import COUNTING, JOIN_ROW, MARGIN
+from zodiac_sql.cost.products import price
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,10 @@ def first_pair(factors: Sequence[Factor], needed: Collection[str]) -> tuple[int,
     have or that are `needed`. None if to join all of them at once is not much dearer.
     """
     at_once = _at_once(factors)
-    if at_once < CHEAPER_BY * COUNTING:
+    if at_once < MARGIN * COUNTING:
         return None
     cost, pair = min(_in_steps(factors, needed), default=(at_once, None))
-    return pair if CHEAPER_BY * cost < at_once else None
+    return pair if MARGIN * cost < at_once else None
 
 
 def _in_steps(

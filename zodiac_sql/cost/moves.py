@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from zodiac_sql.cost.sizes import is_read_long
 from zodiac_sql.language.syntax import Aggregate, Rule
 from zodiac_sql.rewrite.forms import Forms
 
@@ -26,12 +27,9 @@ CLOSURE_GROWS_BY = 30
 """Multiply by this the share that a large closure along another relation gains. (Measured on 22
 million pairs: 1 % of new edges cost 7 s of CPU in rounds, 10 % 20; evaluating all costs 6.)"""
 
-FEWEST_READ_OFTEN = 500_000
-"""With at least so many facts, rounds that read all of them are weighed against evaluation."""
-
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class MovedRows:
     """How many rows a hypernode reads of each predicate before and after a change, how many have
     left and entered those that have changed, and how many facts it holds of each of its own.
     """
@@ -54,7 +52,7 @@ class Shares:
     growth: float
 
 
-def shares_of(forms: Forms, rows: Rows) -> Shares:
+def shares_of(forms: Forms, rows: MovedRows) -> Shares:
     """What a change may do to what a hypernode derives."""
     hypernode, held = forms.hypernode, sum(rows.held.values())
     rules = [_of_rule(rule, hypernode.derives, rows) for rule in hypernode.rules]
@@ -64,12 +62,12 @@ def shares_of(forms: Forms, rows: Rows) -> Shares:
     if hypernode.recursive:
         of_each = held / max(sum(rows.before.values()), 1)
         lost *= max(FACTS_THAT_DEPEND * of_each, 1.0)
-    if held >= FEWEST_READ_OFTEN and forms.along:
+    if is_read_long(held) and forms.along:
         gained *= CLOSURE_GROWS_BY
     return Shares(lost, gained, max(one.growth for one in rules))
 
 
-def _of_rule(rule: Rule, own: tuple[str, ...], rows: Rows) -> Shares:
+def _of_rule(rule: Rule, own: tuple[str, ...], rows: MovedRows) -> Shares:
     """Shares of a rule's derivations."""
     before, after = rows.before, rows.after
     growth, lost, gained = 1.0, 0.0, 0.0

@@ -44,6 +44,16 @@ class Operator(Generic[Work, Result]):
     """Gets the work, and what the next operator would take, in milliseconds."""
 
 
+def certain(
+    name: str,
+    why: str,
+    matches: Callable[[Work], bool],
+    run: Callable[[Work], Result | Declined],
+) -> Operator[Work, Result]:
+    """An operator that is not weighed: it runs first wherever it matches."""
+    return Operator(name, matches, lambda _: Cost(0, why), lambda work, _: run(work))
+
+
 @dataclass(frozen=True, slots=True)
 class Considered:
     """An operator that could have done a piece of work."""

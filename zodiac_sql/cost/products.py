@@ -14,11 +14,13 @@ from zodiac_sql.cost.calibration import (
     BIT_LISTED,
     BIT_UNITED,
     CHECKED_ROW,
+    COUNTING,
     JOIN_ROW,
+    MARGIN,
     ROW_APART,
     ROW_IN_SETS,
-    STATEMENT,
 )
+from zodiac_sql.cost.sizes import is_large, values_in
 from zodiac_sql.cost.statistics import values_query
 from zodiac_sql.database.store import Store
 from zodiac_sql.sql.context import Context
@@ -35,22 +37,6 @@ from zodiac_sql.sql.product import (
     with_all,
 )
 from zodiac_sql.sql.scans import column_names, quoted, side
-
-FEWEST_SIDE_ROWS = 5_000
-"""The fewest rows of a side: with fewer the join is cheap, and nothing is counted."""
-
-LARGE_SIDE = 1_000_000
-"""Where a side has more rows, different values are first counted about: to count them exactly takes
-four times as long as the join may (10 million rows: 3 s, and 0.05 s about)."""
-
-CHEAPER_BY = 2
-"""Use a product only if the join is expected to cost this many times as much: estimates may err."""
-
-FEWEST_CANDIDATES = 2_000
-"""Checking fewer heads is cheap by a join."""
-
-COUNTING = 3 * STATEMENT
-"""What is counted before a product, in milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +57,11 @@ class Estimate:
     def apart(self, rows: int) -> float:
         """What it costs to compare it, in one direction, with a table of so many rows."""
         return self.ms + ROW_APART * rows
+
+
+def is_worth_counting(first: float, second: float) -> bool:
+    """Whether a join of so many rows may cost more than to count their different values."""
+    return JOIN_ROW * first * second / values_in(max(first, second)) >= MARGIN * COUNTING
 
 
 def price(first: float, second: float, width: float, height: float) -> float:
@@ -94,9 +85,10 @@ def estimated(
     """What a product costs, if that is much less than the join; else None."""
     sizes = _sizes(product, context)
     context = with_all(context)
-    if not all(size >= FEWEST_SIDE_ROWS for size in sizes):
+    if not is_worth_counting(*sizes):
         return None
-    if max(sizes) > LARGE_SIDE and not _may_pay(store, product, context, given, sizes):
+    # To count many exactly takes longer than the join may (10 million rows: 3 s, and 0.05 s about).
+    if is_large(max(sizes)) and not _may_pay(store, product, context, given, sizes):
         return None
     inner, width, span = _counts(store, product, context, given)
     if not inner or not _cheaper(price(*sizes, width, 0), sizes, inner):
@@ -112,7 +104,7 @@ def estimated(
 
 def _cheaper(ms: float, sizes: tuple[int, int], inner: float) -> bool:
     """Whether a product costs much less than the join, with what is counted for it."""
-    return CHEAPER_BY * (COUNTING + ms) <= JOIN_ROW * sizes[0] * sizes[1] / inner
+    return MARGIN * (COUNTING + ms) <= JOIN_ROW * sizes[0] * sizes[1] / inner
 
 
 def _may_pay(
@@ -133,7 +125,8 @@ def _may_pay(
 
 def checks_sooner(store: Store, product: Product, context: Context, candidates: int) -> Bits | None:
     """How sets are written, if a product finds sooner than a join which heads are derived."""
-    if candidates < FEWEST_CANDIDATES:
+    first, _ = _sizes(product, context)
+    if CHECKED_ROW * candidates * values_in(first) < COUNTING:
         return None
     estimate = estimated(store, product, context, {})
     if estimate is None or estimate.ms > checking(product, context, estimate, candidates):

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 
 from zodiac_sql.cost.calibration import (
+    BEFORE_IT,
     HASHED,
     JOINED,
     KEYED,
@@ -20,15 +21,8 @@ from zodiac_sql.cost.calibration import (
     ROUND_BY_KEY,
     SKIMMED,
     SPELLED,
+    WITH_TEXTS,
 )
-
-WITH_TEXTS = 3
-"""So many times as much a round costs if rules make texts: these get their ids by more statements.
-"""
-
-BEFORE_IT = 8
-"""How many times as much as planning it a statement with a key costs before it begins
-(evaluate/rest_at_once.py), and when what it has found is compared with what there was."""
 
 
 def rounds_cost(rounds: int, texts: bool = False) -> float:

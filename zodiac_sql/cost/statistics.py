@@ -22,6 +22,7 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.language.binding import variables
 from zodiac_sql.language.syntax import Atom, Column, Constant, Rule, Variable
 from zodiac_sql.language.types import body_types
+from zodiac_sql.rewrite.hypertree.decompose import ALWAYS_SEARCHED
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Scan, Version, whole
 from zodiac_sql.sql.relations import Relation, table
@@ -30,9 +31,6 @@ from zodiac_sql.sql.select import compile_rule
 
 LARGEST_COUNTED = 1_000_000
 """Count a relation of at most this many rows; for a larger one, ask DuckDB's statistics."""
-
-MOST_ATOMS_ORDERED = 10
-"""Cost all orders of a join of at most this many atoms; of a larger one, only the last result."""
 
 SAMPLE_ROWS, SAMPLE_VALUES = 100_000, 30
 """A sample has about SAMPLE_ROWS rows, and at least SAMPLE_VALUES values of the variable that it is
@@ -276,7 +274,7 @@ class Estimates:
             return 0.0
         if not self.connected(key):
             return math.inf
-        if len(key) > MOST_ATOMS_ORDERED:
+        if len(key) > ALWAYS_SEARCHED:  # too many orders
             return self.rows(key)
         first = min(key)
         others = sorted(key - {first})

@@ -29,6 +29,7 @@ render.py                 a tree as SQL text
 templates.py              texts that differ only in names
 explain.py                how DuckDB would run a query
 statement_cache.py        plans and texts of statements that later changes use again
+runner.py                 a store with such a cache
 temporary_tables.py       names of temporary tables, and how large they can be
 dictionary.py             the symbols: text -> number
 known_symbols.py          those that a store knows without asking: published, or new

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from zodiac_sql.cost.calibration import HEAD, STATEMENT
+from zodiac_sql.cost.calibration import HEAD, MARGIN, STATEMENT
 from zodiac_sql.cost.closures import layers_of
 from zodiac_sql.cost.components import LINKS, components_of_links
 from zodiac_sql.database.statements import anti_join, create_temp, drop, temp_table, union_all
@@ -38,6 +38,7 @@ from zodiac_sql.evaluate.layers import (
     set_of_numbers,
 )
 from zodiac_sql.names import RANK
+from zodiac_sql.sql.product import MOST_BITS
 from zodiac_sql.sql.relations import OUTSIDE, Part, rank_of, table
 
 _COUNT_NODES = 'SELECT count(DISTINCT b) FROM "zodiac$links"'
@@ -198,11 +199,11 @@ def _prepared(
     starts = _both(before.starts(), after.starts(), ("value", "node"))
     store.run(create_temp(STARTS, starts))
     width = store.count(NUMBER_VALUES)
-    found = _layers(store, after, stored) if 2 * width * nodes <= layers.MOST_BITS else None
+    found = _layers(store, after, stored) if 2 * width * nodes <= MOST_BITS else None
     if found is None:
         return None
     cost = layers.sets_cost(2 * many, nodes, width) + STATEMENT * found[0]
-    if layers.CHEAPER_BY * cost > HEAD * stored.rows * many / nodes:
+    if MARGIN * cost > HEAD * stored.rows * many / nodes:
         return None
     store.run(_IN_LAYERS, {"leaves": leaves})
     store.run(create_temp(SETS, _first_sets(width)))

@@ -18,20 +18,19 @@ from functools import partial
 from sqlglot import exp
 
 from zodiac_sql.cost.join_steps import Factor, first_pair
-from zodiac_sql.cost.products import FEWEST_SIDE_ROWS
+from zodiac_sql.cost.products import is_worth_counting
 from zodiac_sql.cost.statistics import values_query
 from zodiac_sql.database.render import render
-from zodiac_sql.database.statement_cache import StatementCache
-from zodiac_sql.database.store import Store
+from zodiac_sql.database.runner import Runner
 from zodiac_sql.evaluate.cache_keys import plan_key
-from zodiac_sql.language.binding import arrange, variables
+from zodiac_sql.language.binding import arrange, variables, variables_needed
 from zodiac_sql.language.syntax import Atom, Column, Rule, Variable
 from zodiac_sql.language.types import body_types, mixes
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan, Scan, Version
 from zodiac_sql.sql.product import with_all
 from zodiac_sql.sql.relations import Part, Relation
-from zodiac_sql.sql.scans import column_name, column_names, needed, quoted, side
+from zodiac_sql.sql.scans import column_name, column_names, quoted, side
 
 MOST_ATOMS = 6
 """Bodies with more atoms are joined at once: there are too many orders to compare."""
@@ -69,8 +68,7 @@ class _Split:
 
 
 def in_steps(
-    store: Store,
-    cache: StatementCache,
+    runner: Runner,
     plans: Sequence[Plan],
     context: Context,
     given: Mapping[str, object],
@@ -84,7 +82,7 @@ def in_steps(
     found: list[Plan] = []
     tables: list[str] = []
     for plan in plans:
-        while split := _split(store, cache, plan, context, given, _name(table, len(tables))):
+        while split := _split(runner, plan, context, given, _name(table, len(tables))):
             name = _name(table, len(tables))
             rows = make(split.first, context, split.columns, name)
             context = _with(context, split, Part("temp", name, rows))
@@ -110,8 +108,7 @@ def _with(context: Context, split: _Split, part: Part) -> Context:
 
 
 def _split(
-    store: Store,
-    cache: StatementCache,
+    runner: Runner,
     plan: Plan,
     context: Context,
     given: Mapping[str, object],
@@ -120,11 +117,13 @@ def _split(
     """A plan as two, if that is much cheaper."""
     if not _may_pay(plan, context):
         return None
-    factors = _factors(store, cache, plan, context, given)
-    pair = first_pair(factors, {variable.name for variable in needed(plan)})
+    factors = _factors(runner, plan, context, given)
+    pair = first_pair(
+        factors, {variable.name for variable in variables_needed(plan.rule.head, plan.body)}
+    )
     if pair is None:
         return None
-    return cache.get(("split", id(plan), pair, name), lambda: _at(plan, pair, name, context))
+    return runner.cache.get(("split", id(plan), pair, name), lambda: _at(plan, pair, name, context))
 
 
 def _may_pay(plan: Plan, context: Context) -> bool:
@@ -141,7 +140,8 @@ def _may_pay(plan: Plan, context: Context) -> bool:
     relations = [context.relation(s.atom.predicate, s.version) for s in plan.scans]
     if any(relation.ranked for relation in relations):
         return False
-    return sum(relation.rows >= FEWEST_SIDE_ROWS for relation in relations) > 1
+    second, first = sorted(relation.rows for relation in relations)[-2:]
+    return is_worth_counting(first, second)
 
 
 def _at(plan: Plan, pair: tuple[int, int], name: str, context: Context) -> _Split | None:
@@ -151,7 +151,8 @@ def _at(plan: Plan, pair: tuple[int, int], name: str, context: Context) -> _Spli
         return None  # an atom by itself would take a float for an int
     scans = tuple(plan.scans[place] for place in pair)
     others = tuple(scan for place, scan in enumerate(plan.scans) if place not in pair)
-    wanted = {v.name for v in needed(plan)} | {v.name for s in others for v in _variables(s)}
+    wanted = {v.name for v in variables_needed(plan.rule.head, plan.body)}
+    wanted |= {v.name for s in others for v in _variables(s)}
     joined = {v.name: v for scan in scans for v in _variables(scan)}
     kept = tuple(variable for name, variable in joined.items() if name in wanted)
     types = [body_types(body, context.columns, context.functions).types.get(v.name) for v in kept]
@@ -174,16 +175,15 @@ def _at(plan: Plan, pair: tuple[int, int], name: str, context: Context) -> _Spli
 
 
 def _factors(
-    store: Store,
-    cache: StatementCache,
+    runner: Runner,
     plan: Plan,
     context: Context,
     given: Mapping[str, object],
 ) -> list[Factor]:
     """The scans of a plan, with how many rows and different values they have."""
     key = ("different values", id(plan), plan_key(plan, context))
-    text, names = cache.get(key, partial(_counting, plan, context))
-    ((*counts,),) = store.rows(text, {n: v for n, v in given.items() if n in names} or None)
+    text, names = runner.cache.get(key, partial(_counting, plan, context))
+    ((*counts,),) = runner.store.rows(text, {n: v for n, v in given.items() if n in names} or None)
     numbers = iter(counts)
     factors = []
     for scan in plan.scans:

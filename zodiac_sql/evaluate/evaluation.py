@@ -7,8 +7,7 @@ from functools import cached_property
 
 from zodiac_sql.cost.once import Once
 from zodiac_sql.cost.operator import Operator
-from zodiac_sql.database.statement_cache import StatementCache
-from zodiac_sql.database.store import Store
+from zodiac_sql.database.runner import Runner
 from zodiac_sql.evaluate.semi_naive import Fixpoint
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.schema import Schema
@@ -29,19 +28,18 @@ class Evaluation(Once):
 
     def __init__(
         self,
-        store: Store,
+        runner: Runner,
         forms: Forms,
         schema: Schema,
         context: Context,
-        cache: StatementCache,
         modules: Sequence[ModuleRow] = (),
     ) -> None:
         super().__init__()
-        self.store = store
+        self.runner = runner
+        self.store = runner.store
         self.forms = forms
         self.schema = schema
         self.context = context
-        self.cache = cache
         self.modules = modules
 
     @property

@@ -16,13 +16,14 @@ from sqlglot import exp
 from zodiac_sql.database.duckdb_errors import OutOfMemoryError
 from zodiac_sql.database.statements import create_temp, drop, temp_table, union_all
 from zodiac_sql.database.store import Store
-from zodiac_sql.language.syntax import Aggregate, Column, Rule
-from zodiac_sql.sql.aggregates import PARTS_OF_GROUPS
+from zodiac_sql.language.syntax import Column, Rule
+from zodiac_sql.rewrite.forms import grouped
+from zodiac_sql.sql.aggregates import PARTS
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan
 from zodiac_sql.sql.select import compile_rule
 
-SHARES = (8, 64, PARTS_OF_GROUPS)
+SHARES = (8, 64, PARTS)
 """Into so many shares groups are divided, the next time more if a share does not fit."""
 
 TABLE = "zodiac$shares"
@@ -41,7 +42,7 @@ def found_in_shares(
     """The heads of plans, found share by share: a query of a temporary table."""
     for number, shares in enumerate(SHARES):
         try:
-            _find(store, plans, columns, context, PARTS_OF_GROUPS // shares)
+            _find(store, plans, columns, context, PARTS // shares)
             break
         except OutOfMemoryError:
             if number + 1 == len(SHARES):
@@ -58,14 +59,12 @@ def _find(
     parts: int,
 ) -> None:
     """Fill the table, with so many parts of the groups at a time."""
-    for first in range(0, PARTS_OF_GROUPS, parts):
+    for first in range(0, PARTS, parts):
         share = replace(context, groups=(first, first + parts))
         heads = union_all([compile_rule(plan, columns, share).query for plan in plans])
         store.run(exp.insert(heads, temp_table(TABLE)) if first else create_temp(TABLE, heads))
 
 
 def _divisible(rule: Rule) -> bool:
-    aggregates = [one for one in rule.body if isinstance(one, Aggregate)]
-    if not aggregates or any(one.otherwise is not None for one in aggregates):
-        return False
-    return bool(aggregates[0].group) and len({(one.body, one.group) for one in aggregates}) == 1
+    aggregates = grouped(rule)
+    return bool(aggregates) and all(one.group and one.otherwise is None for one in aggregates)

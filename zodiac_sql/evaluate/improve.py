@@ -15,8 +15,7 @@ from functools import partial
 
 from sqlglot import exp
 
-from zodiac_sql.database.statement_cache import StatementCache
-from zodiac_sql.database.store import Store
+from zodiac_sql.database.runner import Runner
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.improve_at_once import improve_at_once, pays_at_once
 from zodiac_sql.evaluate.improving import (
@@ -37,22 +36,19 @@ from zodiac_sql.sql.plan import Plan, whole
 from zodiac_sql.sql.relations import Part, Relation, source
 
 
-def best_values(
-    store: Store, hypernode: Hypernode, schema: Schema, context: Context, cache: StatementCache
-) -> Fixpoint:
+def best_values(runner: Runner, hypernode: Hypernode, schema: Schema, context: Context) -> Fixpoint:
     """What a hypernode derives whose predicates keep the best value of each group."""
-    loop = beginning(store, hypernode, schema, context, cache)
+    loop = beginning(runner, hypernode, schema, context)
     rounds = improve(loop, first_plans(loop))
     parts = {own.predicate: own.better for own in loop.owns.values() if own.better}
     return Fixpoint(parts, rounds, "best" if hypernode.recursive else "rule")
 
 
 def beginning(
-    store: Store,
+    runner: Runner,
     hypernode: Hypernode,
     schema: Schema,
     context: Context,
-    cache: StatementCache,
     prefix: str = "",
 ) -> Loop:
     """A loop that knows no value yet. `prefix` tells its temporary tables from others."""
@@ -63,13 +59,13 @@ def beginning(
         guarded = is_guarded(hypernode, columns[best.place])
         gone = f"{prefix}gone_{table_name(hypernode, predicate, schema)}"
         owns[predicate] = Improving(predicate, columns, best, name, gone, guarded=guarded)
-    return Loop(store, cache, hypernode, context, owns)
+    return Loop(runner, hypernode, context, owns)
 
 
 def first_plans(loop: Loop) -> list[Plan]:
     """Each rule as a whole."""
     rules = loop.hypernode.rules
-    return [loop.cache.get(("whole", rule.name), partial(whole, rule)) for rule in rules]
+    return [loop.runner.cache.get(("whole", rule.name), partial(whole, rule)) for rule in rules]
 
 
 def improve(loop: Loop, plans: Sequence[Plan]) -> int:
@@ -127,7 +123,7 @@ def _find(loop: Loop, own: Improving, plans: Sequence[Plan], inside: Context) ->
         return unbeaten(heads, known, own.best, items, guarded=own.guarded)
 
     target = Target(_new(own), own.columns, ("better", relation_key(known)), shape, grows=True)
-    return apply_plans(loop.store, loop.cache, mine, inside, target)
+    return apply_plans(loop.runner, mine, inside, target)
 
 
 def _new(own: Improving) -> str:

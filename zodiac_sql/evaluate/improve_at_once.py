@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from zodiac_sql.cost.calibration import AROUND
 from zodiac_sql.cost.rounds import is_narrow, pays, rounds_by_key
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.render import render
@@ -50,10 +51,6 @@ from zodiac_sql.sql.tagged import Layout, layout_by_key, typed
 _NAME = "r"
 """What the recursion is called inside its statement."""
 
-AROUND = 4
-"""What a statement costs for each predicate besides its bodies, in what it costs to plan one: its
-better values are told from what is known, and what is found is put in the place of that."""
-
 
 def pays_at_once(loop: Loop, rounds: int) -> bool:
     """Whether one statement is to go on after so many rounds.
@@ -77,7 +74,7 @@ def pays_at_once(loop: Loop, rounds: int) -> bool:
 def _make_texts(loop: Loop) -> bool:
     """Whether a rule makes text that must be encoded."""
     key = ("makes texts", loop.hypernode.id)
-    return loop.cache.get(key, lambda: makes_texts(loop.hypernode.rules, loop.context))
+    return loop.runner.cache.get(key, lambda: makes_texts(loop.hypernode.rules, loop.context))
 
 
 def _atoms(loop: Loop, atoms: Iterable[Atom]) -> int:

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from zodiac_sql.database.dictionary import KNOWN
-from zodiac_sql.database.render import render
-from zodiac_sql.database.statement_cache import StatementCache
+from zodiac_sql.database.runner import Runner
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import EvaluationError
 from zodiac_sql.evaluate.cache_keys import plan_key
@@ -17,7 +16,7 @@ from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.binding import functions_in
 from zodiac_sql.language.syntax import Best, Column, Type
 from zodiac_sql.sql.context import Context
-from zodiac_sql.sql.emptiness import is_empty
+from zodiac_sql.sql.emptiness import solvable
 from zodiac_sql.sql.plan import Plan, Version, delta_plans
 from zodiac_sql.sql.relations import Part, Relation, part_query
 from zodiac_sql.storage.extensions import decoded
@@ -92,11 +91,14 @@ Improvings = Mapping[str, Improving]
 class Loop:
     """What one run works with. `context` reads all but the hypernode's own predicates."""
 
-    store: Store
-    cache: StatementCache
+    runner: Runner
     hypernode: Hypernode
     context: Context
     owns: Improvings
+
+    @property
+    def store(self) -> Store:
+        return self.runner.store
 
     @property
     def groups(self) -> int:
@@ -114,20 +116,19 @@ class Loop:
 
     def text(self, key: Hashable, make: Callable[[], exp.Expr]) -> str:
         """The text of a statement about tables of the loop."""
-        return self.cache.get(("improve", key), lambda: render(make()))
+        return self.runner.text(("improve", key), make)
 
     def onwards(self) -> list[Plan]:
         """The delta variants of all rules."""
         return [
             plan
             for rule in self.hypernode.rules
-            for plan in delta_plans(self.cache, rule, self.owns)
+            for plan in delta_plans(self.runner.cache, rule, self.owns)
         ]
 
     def plans(self, plans: Sequence[Plan]) -> list[Plan]:
         """Those of some plans that may find something."""
-        inside = self.inside()
-        return [plan for plan in plans if not is_empty(plan, inside)]
+        return solvable(plans, self.inside())
 
     def reads(self, plans: Sequence[Plan]) -> Hashable:
         """The tables that plans read."""

@@ -18,6 +18,7 @@ from sqlglot import exp
 
 from zodiac_sql.database.statements import create_temp, temp_table
 from zodiac_sql.database.store import Store
+from zodiac_sql.sql.aggregates import PARTS
 
 BYTES_OF_A_ROW = 80
 """What a row of a recursive query takes in memory: two integers, and what finds them again."""
@@ -25,13 +26,6 @@ BYTES_OF_A_ROW = 80
 SHARE_OF_MEMORY = 0.4
 """The share of the memory limit that such rows may have, beside what is read and written, and in
 parts that are larger than the first one."""
-
-FACTS_OF_AN_INPUT = 2_000
-"""A recursion is taken to derive at most so many facts for each that it reads: with few inputs, it
-is not worth it to derive a share first."""
-
-PARTS = 256
-"""The first share is one of so many parts, and the others are of several each."""
 
 TOLD, LONG = 16, 10_000
 """If somebody waits, there are at least so many shares, where one part has so many facts: all take
@@ -43,9 +37,10 @@ Recursion = Callable[[int, int], exp.Select]
 """A recursive query for the parts from one number on, before another one."""
 
 
-def pays(store: Store, inputs: int, most: Callable[[], float | None]) -> bool:
+def pays(store: Store, inputs: int, arity: int, most: Callable[[], float | None]) -> bool:
     """Whether what follows from some facts may take too much memory, or somebody waits for it.
-    `most` tells how many facts there may be at most.
+    `most` tells how many facts there may be at most. That is not asked where all facts that are
+    read could not be put together to too many.
 
     One statement cannot tell how far it has come, and is not faster: a closure of 48.7 million
     pairs takes 43 s in one statement, and 42 s in shares.
@@ -53,7 +48,7 @@ def pays(store: Store, inputs: int, most: Callable[[], float | None]) -> bool:
     if store.watch.listener is not None:
         return True
     fitting = most_rows(store)
-    return inputs * FACTS_OF_AN_INPUT > fitting and not 0 < (most() or 0) <= fitting
+    return inputs**arity > fitting and not 0 < (most() or 0) <= fitting
 
 
 def in_shares(store: Store, name: str, recursion: Recursion) -> int:

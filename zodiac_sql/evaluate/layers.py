@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from zodiac_sql.cost.calibration import CELL, HEAD, STATEMENT, WORD_UNITED
+from zodiac_sql.cost.calibration import CELL, HEAD, MARGIN, STATEMENT, WORD_UNITED
 from zodiac_sql.cost.closures import follows, layers_of
 from zodiac_sql.cost.components import LINKS, NODES, components_of_links, numbered
 from zodiac_sql.cost.statistics import values_query
@@ -35,6 +35,7 @@ from zodiac_sql.names import RANK
 from zodiac_sql.rewrite.forms import Forms
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
+from zodiac_sql.sql.product import MOST_BITS
 from zodiac_sql.sql.relations import Part, Relation, relation_query
 
 FEWEST_ROWS = 5_000
@@ -43,12 +44,6 @@ FEWEST_ROWS = 5_000
 LEAST_EDGES_TO_A_NODE = 3
 """The least number of edges that must lead to a node on average: with fewer, facts are mostly
 derived once, and there is little to gain."""
-
-MOST_BITS = 800_000_000
-"""The most bits that the sets may need: 100 MB."""
-
-CHEAPER_BY = 2
-"""Work in layers only if the recursive statement is expected to cost this many times as much."""
 
 STARTS, SETS, VALUES = "zodiac$starts", "zodiac$sets", "zodiac$values"
 _TABLES = (STARTS, LINKS, NODES, SETS, VALUES, "zodiac$layers", "zodiac$layered")
@@ -140,7 +135,7 @@ def _sampled(work: Evaluation) -> Sampled | None:
         forget(store)
         return None
     heads = follows(store, components, form.starts(), form.facts.rows).heads
-    in_sets = CHEAPER_BY * (sets_cost(edges, nodes, width) + STATEMENT * found[1])
+    in_sets = MARGIN * (sets_cost(edges, nodes, width) + STATEMENT * found[1])
     return Sampled(form, *found, HEAD * heads, in_sets)
 
 

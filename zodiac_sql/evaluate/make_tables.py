@@ -8,8 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from zodiac_sql.database.connection import Parameters
-from zodiac_sql.database.render import render
-from zodiac_sql.database.statement_cache import StatementCache
+from zodiac_sql.database.runner import Runner
 from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
 from zodiac_sql.sql.context import Context
@@ -18,8 +17,7 @@ from zodiac_sql.sql.relations import Part, Relation, relation_query
 
 
 def make_table(
-    store: Store,
-    cache: StatementCache,
+    runner: Runner,
     key: Hashable,
     name: str,
     query: Callable[[], exp.Query],
@@ -32,15 +30,12 @@ def make_table(
     recursions (Store.run).
     """
 
-    def statement() -> str:
-        return render(create_temp(name, query()))
-
-    return store.count(cache.get((key, name), statement), parameters, as_written)
+    text = runner.text((key, name), lambda: create_temp(name, query()))
+    return runner.store.count(text, parameters, as_written)
 
 
 def make_part(
-    store: Store,
-    cache: StatementCache,
+    runner: Runner,
     key: Hashable,
     name: str,
     query: Callable[[], exp.Query],
@@ -49,7 +44,7 @@ def make_part(
     parameters: Parameters = None,
 ) -> Part | None:
     """As `make_table`, but returns the facts of the table, or None if there are none."""
-    rows = make_table(store, cache, key, name, query, parameters)
+    rows = make_table(runner, key, name, query, parameters)
     return Part("temp", name, rows, ranked=ranked) if rows else None
 
 

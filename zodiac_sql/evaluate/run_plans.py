@@ -16,6 +16,7 @@ from zodiac_sql.cost.products import pays
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.duckdb_errors import OutOfMemoryError
 from zodiac_sql.database.render import render
+from zodiac_sql.database.runner import Runner
 from zodiac_sql.database.statement_cache import StatementCache, T
 from zodiac_sql.database.statements import (
     create_temp,
@@ -36,6 +37,7 @@ from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan
 from zodiac_sql.sql.product import Bits, Product, multiply, product_of
 from zodiac_sql.sql.reducer import JoinTree, is_worth_while, join_tree, needs_first_pass, reduce
+from zodiac_sql.sql.relations import Part
 from zodiac_sql.sql.select import Compiled, compile_rule
 
 Shape = Callable[[exp.Query | None], exp.Query]
@@ -82,8 +84,7 @@ class Made:
 
 
 def apply_plans(
-    store: Store,
-    cache: StatementCache,
+    runner: Runner,
     plans: Sequence[Plan],
     context: Context,
     target: Target,
@@ -97,14 +98,14 @@ def apply_plans(
     tree (sql/reducer.py) where that pays, but never if their heads have ranks. A single plan may be
     known to be a `product`.
     """
-    given = parameters or {}
+    store, given = runner.store, parameters or {}
     step_tables: Sequence[str] = ()
     ways = _Ways({0: product}) if product else _Ways()
     if not (product or target.ranked):
-        make = partial(_make_step, store, cache, given)
-        steps = in_steps(store, cache, plans, context, given, target.table, make)
+        make = partial(_make_step, runner, given)
+        steps = in_steps(runner, plans, context, given, target.table, make)
         plans, context, step_tables = steps.plans, steps.context, steps.tables
-        ways = _Ways(_products(store, cache, plans, context, given), _trees(cache, plans, context))
+        ways = _Ways(_products(runner, plans, context, given), _trees(runner.cache, plans, context))
     structures = tuple((id(p), plan_key(p, context)) for p in plans)
     key: tuple[Hashable, ...] = (target.key, target.table, target.ranked, structures, ways.key)
     bounds = store.watch.bounds if target.grows else None
@@ -112,13 +113,21 @@ def apply_plans(
         key = (*key, "limited")
         target = replace(target, shape=partial(_limited, target.shape))
         given = {**given, "most": most + 1}
-    statement = cache.get(key, partial(_statement, store, plans, context, target, ways))
+    statement = runner.cache.get(key, partial(_statement, store, plans, context, target, ways))
     rows = _fill(store, statement, plans, context, target, given, bool(parameters))
     if bounds is not None:
         bounds.found([plan.rule.name for plan in plans], rows)
     for name in step_tables:
         store.run(drop(name))
     return rows
+
+
+def found_by(
+    runner: Runner, plans: Sequence[Plan], context: Context, target: Target
+) -> Part | None:
+    """Make a temporary table of what plans find. None if that is nothing."""
+    rows = apply_plans(runner, plans, context, target)
+    return Part("temp", target.table, rows, ranked=target.ranked) if rows else None
 
 
 def _fill(
@@ -143,8 +152,7 @@ def _fill(
 
 
 def _make_step(
-    store: Store,
-    cache: StatementCache,
+    runner: Runner,
     given: Mapping[str, object],
     plan: Plan,
     context: Context,
@@ -153,7 +161,7 @@ def _make_step(
 ) -> int:
     """Join the atoms of a plan, and put what is left of them into a table. Returns its rows."""
     target = Target(table, columns, "step", distinct)
-    return apply_plans(store, cache, [plan], context, target, parameters=given)
+    return apply_plans(runner, [plan], context, target, parameters=given)
 
 
 def _encode(store: Store, made: Made, given: Mapping[str, object]) -> None:
@@ -210,17 +218,13 @@ def _used(given: Mapping[str, object], names: Collection[str]) -> dict[str, obje
 
 
 def _products(
-    store: Store,
-    cache: StatementCache,
-    plans: Sequence[Plan],
-    context: Context,
-    given: Mapping[str, object],
+    runner: Runner, plans: Sequence[Plan], context: Context, given: Mapping[str, object]
 ) -> dict[int, tuple[Product, Bits]]:
     """The plans that are cheaper to evaluate as products."""
     found = {}
     for place, plan in enumerate(plans):
-        product = product_in(cache, plan, context)
-        bits = pays(store, product, context, given) if product else None
+        product = product_in(runner.cache, plan, context)
+        bits = pays(runner.store, product, context, given) if product else None
         if product and bits:
             found[place] = product, bits
     return found

@@ -13,8 +13,8 @@ from functools import partial
 
 from sqlglot import exp
 
-from zodiac_sql.database.render import render
-from zodiac_sql.database.statement_cache import StatementCache
+from zodiac_sql.cost.sizes import are_told_apart_later
+from zodiac_sql.database.runner import Runner
 from zodiac_sql.database.statements import (
     anti_join,
     create_temp,
@@ -38,7 +38,7 @@ from zodiac_sql.language.schema import Schema
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.names import RANK, external, stem, steps
 from zodiac_sql.sql.context import Context
-from zodiac_sql.sql.emptiness import is_empty
+from zodiac_sql.sql.emptiness import solvable
 from zodiac_sql.sql.plan import Plan, Version, candidate_check, whole
 from zodiac_sql.sql.relations import (
     AS_IT_IS,
@@ -49,14 +49,6 @@ from zodiac_sql.sql.relations import (
     relation_query,
     source,
 )
-
-LARGE = 500_000
-"""Put heads into a table of their own, before known facts are taken out, only if so many are known
-(and few are new). DuckDB overestimates heads of joins, and puts the known facts into a hash table
-where the heads should be: 0.6 s for 56,000 heads and 5 million facts, instead of 0.3."""
-
-FEW = 20
-"""Facts are few if there are this many times more known ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,23 +127,25 @@ def _also(own: _Own) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Loop:
-    """What one run works with. `cache` has plans and rendered statements, even of earlier runs."""
+    """What one run works with."""
 
-    store: Store
+    runner: Runner
     context: Context
-    cache: StatementCache
+
+    @property
+    def store(self) -> Store:
+        return self.runner.store
 
     def text(self, key: tuple[Hashable, ...], make: Callable[[], exp.Expr]) -> str:
         """The text of a statement about tables of the loop."""
-        return self.cache.get(("loop", *key), lambda: render(make()))
+        return self.runner.text(("loop", *key), make)
 
 
 def semi_naive(
-    store: Store,
+    runner: Runner,
     hypernode: Hypernode,
     schema: Schema,
     context: Context,
-    cache: StatementCache,
     closures: Mapping[str, Closure],
 ) -> Fixpoint:
     """The least fixpoint of a recursive hypernode (paper 2, Algorithm 2: MAT-MOD).
@@ -159,6 +153,7 @@ def semi_naive(
     `closures` are relations that other rules feed and read. They are closed again after each
     iteration.
     """
+    store, cache = runner.store, runner.cache
     owns = {p: _begin(store, hypernode, p, schema, context) for p in hypernode.derives}
     stepping = begin_stepping(store, hypernode, {p: own.table for p, own in owns.items()}, schema)
 
@@ -170,16 +165,16 @@ def semi_naive(
 
     types = {steps(p): context.columns[p] for p in stepping.of}
     inside = replace(context, relation=relation, columns={**context.columns, **types})
-    loop = _Loop(store, inside, cache)
+    loop = _Loop(runner, inside)
     first = [cache.get(("whole", rule.name), partial(whole, rule)) for rule in hypernode.rules]
-    plans = [plan for plan in first if not is_empty(plan, inside)]
+    plans = solvable(first, inside)
     iteration = rounds = rank = 0
     while plans:
         iteration, rounds, rank = iteration + 1, rounds + 1, rank + 1
         _round(loop, owns, stepping, plans, rank)
         _feed(closures, owns, rank)
         variants = stepping.variants(hypernode.rules, {*owns, *closures}, cache)
-        plans = [plan for plan in variants if not is_empty(plan, inside)]
+        plans = solvable(variants, inside)
         if plans and store.watch.bounds is not None:
             store.watch.bounds.iterated()
         if not plans or stepping.used or any(closure.delta for closure in closures.values()):
@@ -187,7 +182,7 @@ def semi_naive(
         if at_once := way_of(store, hypernode, owns, inside, rounds, len(variants)):
             rank = 1 + _rest(loop, owns, variants, rank, at_once)  # above those of all facts
             _feed_all(closures, owns, rank)
-            plans, rounds = [plan for plan in variants if not is_empty(plan, inside)], 0
+            plans, rounds = solvable(variants, inside), 0
     _complete(loop, hypernode, owns, stepping)
     stepping.finish(store)
     for own in owns.values():
@@ -311,7 +306,7 @@ def _derive(
     if not mine and not fed:
         return 0
     table = table or f"new_{own.table}"
-    apart = own.rows >= LARGE and own.found.get(table, own.rows) * FEW <= own.rows
+    apart = are_told_apart_later(own.rows, own.found.get(table, own.rows))
     target = Target(
         table=_heads(own) if apart else table,
         columns=own.columns,
@@ -320,7 +315,7 @@ def _derive(
         grows=not apart,
     )
     given = {"i": delta_rank}
-    rows = apply_plans(loop.store, loop.cache, mine, loop.context, target, parameters=given)
+    rows = apply_plans(loop.runner, mine, loop.context, target, parameters=given)
     if apart:
         text = loop.text(("apart", table, relation_key(own.seen)), partial(_unseen, own, table))
         rows = loop.store.count(text)
@@ -369,10 +364,12 @@ def _complete(
         count = loop.store.count(create_temp(left, rows))
         candidates = Relation(own.columns, (Part("temp", left, count),))
         context = replace(loop.context, relation=partial(_candidates, loop, candidates))
-        plans = [loop.cache.get(("check", r.name), partial(candidate_check, r)) for r in mine]
+        plans = [
+            loop.runner.cache.get(("check", r.name), partial(candidate_check, r)) for r in mine
+        ]
         table = f"new_{own.table}"
         target = Target(table, own.columns, "complete", distinct)
-        found = apply_plans(loop.store, loop.cache, plans, context, target)
+        found = apply_plans(loop.runner, plans, context, target)
         loop.store.run(exp.insert(_without(own, table, _also(own)), temp_table(_also(own))))
         own.also += found
         loop.store.run(drop(left))

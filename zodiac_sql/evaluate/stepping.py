@@ -13,6 +13,7 @@ from functools import partial
 
 from sqlglot import exp
 
+from zodiac_sql.cost.sizes import is_read_long, joins_all
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import create_temp, drop, parameter, semi_join, temp_table
 from zodiac_sql.database.store import Store
@@ -24,12 +25,6 @@ from zodiac_sql.rewrite.closures.shapes import transitive
 from zodiac_sql.rewrite.closures.steps import stepped, with_steps
 from zodiac_sql.sql.plan import Plan, Version, delta_plans, delta_variants
 from zodiac_sql.sql.relations import AS_IT_IS, Part, Reading, Relation, columns_of
-
-FEW_HEADS = 200_000
-"""All facts are joined if that finds at most this many heads: a round costs as much."""
-
-SHARE_OF_HEADS = 0.25
-"""The same for this share of the facts, because a round also reads all of them."""
 
 
 @dataclass(slots=True)
@@ -95,9 +90,8 @@ class Steps:
     def choose(self, store: Store, delta: Part | None, rows: int) -> None:
         """Decide whether the next round joins all facts."""
         self.all_joined = True
-        if delta and rows > FEW_HEADS:
-            most = max(FEW_HEADS, int(SHARE_OF_HEADS * rows))
-            self.all_joined = self._heads(store, delta) <= most
+        if delta and is_read_long(rows):
+            self.all_joined = joins_all(self._heads(store, delta), rows)
 
     def _heads(self, store: Store, delta: Part) -> int:
         """How many heads it finds to join the last facts with all facts.

@@ -215,6 +215,17 @@ def variables(*expressions: Expression) -> Iterator[Variable]:
             yield from variables(*expression.arguments)
 
 
+def variables_needed(head: Atom, body: Arranged) -> Iterator[Variable]:
+    """The variables that a head and all but the atoms of a body need, as often as they occur."""
+    yield from variables(*head.terms)
+    for step in body.steps:
+        yield from variables(*expressions_of(step))
+    for test in body.filters:
+        yield from variables(*expressions_of(test))
+    for negation in body.negations:
+        yield from variables(*negation.atom.terms)
+
+
 def expressions_of(literal: Comparison | Binding) -> tuple[Expression, ...]:
     """The expressions whose values a comparison or binding needs."""
     if isinstance(literal, Binding):

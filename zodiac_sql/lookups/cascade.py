@@ -18,14 +18,11 @@ from zodiac_sql.lookups.copies import Copies
 from zodiac_sql.lookups.deep import Deep
 from zodiac_sql.lookups.groups import Groups
 from zodiac_sql.lookups.outcome import Given, Moved, TableEdit, Visited
-from zodiac_sql.lookups.statements import Statements, Step
+from zodiac_sql.lookups.statements import Filling, Statements
 from zodiac_sql.lookups.tables import DELTA, ENTERED, GONE, GROUPS, LEFT, LOST, MOVED, WON, Copy
 from zodiac_sql.lookups.worth import NotLookedUpError
 from zodiac_sql.program.state import State
 from zodiac_sql.storage.owners import EXPLICIT
-
-MANY = 32
-"""Fewer candidates are checked one by one."""
 
 ROUNDS = 4
 """After so many rounds one by one, of which none has taken back a candidate, one statement does all
@@ -254,7 +251,7 @@ class Cascade:
             raise NotLookedUpError("it moves too many facts")
         return rows
 
-    def _all(self, steps: Mapping[str, Sequence[Step]], names: Collection[str]) -> int:
+    def _all(self, steps: Mapping[str, Sequence[Filling]], names: Collection[str]) -> int:
         """Find the heads that some predicates lead to. Returns how many there are."""
         return sum(self.run(step.text) for name in names for step in steps.get(name, ()))
 
@@ -281,7 +278,7 @@ class Cascade:
     def _way(self, check: Check, candidates: int) -> str:
         """The statement that takes back candidates: one by one, or many together."""
         together = check.together
-        if together is None or candidates < MANY:
+        if together is None or not together.pays(candidates, 1):
             return check.one_by_one
         values = int(self.copies.database.fetch(together.count_values)[0][0])
         return together.text if together.pays(candidates, values) else check.one_by_one

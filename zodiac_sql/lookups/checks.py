@@ -26,7 +26,7 @@ _SHARED = "shared"
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
+class CheckAtOnce:
     """A check of many candidates at once: statements, and how many facts each value leads to."""
 
     count_values: str
@@ -46,7 +46,7 @@ class Check:
     """How candidates are taken back that a rule still derives."""
 
     one_by_one: str
-    together: Together | None
+    together: CheckAtOnce | None
 
 
 def check_of(scope: Scope, form: RuleForm) -> Check:
@@ -83,7 +83,7 @@ def _deletion(scope: Scope, form: RuleForm, found: exp.Select) -> exp.Delete:
 # --- many at once ---------------------------------------------------------------------------------
 
 
-def _together(scope: Scope, form: RuleForm) -> Together | None:
+def _together(scope: Scope, form: RuleForm) -> CheckAtOnce | None:
     """The check of many candidates at once, if the first atom has some values of theirs, not all.
 
     In a recursive hypernode, what counts depends on the rank of each candidate. Rules with new
@@ -104,7 +104,7 @@ def _together(scope: Scope, form: RuleForm) -> Together | None:
     cte = exp.CTE(this=shared, alias=alias, materialized=True)
     statement.set("with_", exp.With(expressions=[cte]))
     count = exp.select(exp.Count(this=exp.Star())).from_(values.copy().subquery("d", copy=False))
-    return Together(render(count), found, render(statement))
+    return CheckAtOnce(render(count), found, render(statement))
 
 
 def _values(head: LookupBody, keys: Sequence[str]) -> exp.Select:

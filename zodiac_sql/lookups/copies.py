@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NoReturn
 
+from zodiac_sql.cost.calibration import INDEXED
 from zodiac_sql.database.settings import memory_limit_of
 from zodiac_sql.database.store import Store
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
@@ -23,7 +24,7 @@ from zodiac_sql.lookups import moves
 from zodiac_sql.lookups.body import Scope
 from zodiac_sql.lookups.groups import is_one_large_group
 from zodiac_sql.lookups.loading import (
-    Loading,
+    Copying,
     begin_loading,
     have_same_tables,
     load_part,
@@ -37,8 +38,6 @@ from zodiac_sql.lookups.statements import Compiler, Statements
 from zodiac_sql.lookups.tables import Copy, index, render
 from zodiac_sql.lookups.values import UnknownValueError
 from zodiac_sql.lookups.worth import (
-    INDEXED,
-    MOST_MOVED,
     LookupLimits,
     NotEarnedError,
     NotLookedUpError,
@@ -89,7 +88,7 @@ class Copies:
         self._database: SideDatabase | None = None
         self._memory_limit: int | None = None
         self._copied: dict[str, Copy] = {}
-        self._loading: dict[str, Loading] = {}
+        self._loading: dict[str, Copying] = {}
         """Those that are not complete yet."""
         self._sizes: dict[str, int] = {}
         """How many rows of the file each copy was made of."""
@@ -151,9 +150,9 @@ class Copies:
     ) -> None:
         """Show what was changed without the copies, by the rows that moved in tables of predicates.
 
-        So `few` rows are followed whatever has been saved, and MOST_MOVED, if that is more. A
-        predicate of which that is not known goes, and one where it would take too long, and one
-        that is not in the rules any more: nobody will tell what becomes of it.
+        So `few` rows are followed whatever has been saved. A predicate of which that is not known
+        goes, and one where it would take too long, and one that is not in the rules any more:
+        nobody will tell what becomes of it.
         """
         try:
             if not self._shows(before):
@@ -163,7 +162,7 @@ class Copies:
             rows = 0
             for name in sorted(self._there.keys() & touched.keys(), key=touched.__getitem__):
                 rows += touched[name]
-                is_few = rows <= max(MOST_MOVED, few)
+                is_few = rows <= few
                 pays = is_few or self._pays_to_follow(name, touched[name])
                 moves_ = moved(name) if pays else None
                 if moves_ is None:
@@ -184,7 +183,7 @@ class Copies:
     def note_moved(self, moved: Mapping[str, int], few: int) -> None:
         """Note of which predicates another way has moved more facts than is looked up."""
         for name, facts in moved.items():
-            if facts > max(MOST_MOVED, few):
+            if facts > few:
                 self.worth.prices.moved_much(name)
 
     def _keep_those_of(self, before: State, after: State, in_rules: Collection[str]) -> None:
@@ -332,13 +331,13 @@ class Copies:
                 return False
         return True
 
-    def _price_of_part(self, name: str, size: int, parts: int) -> int:
-        return self.worth.prices.of(name, size) // parts
+    def _price_of_part(self, name: str, size: int, parts: int) -> float:
+        return self.worth.prices.of(name, size) / parts
 
     def limits(self, kind: Hashable) -> LookupLimits:
         """What a change of a kind may do."""
         limits = limits_of(self.worth.usual(kind))
-        return replace(limits, moved=min(limits.moved, max(MOST_MOVED, self._room.moved)))
+        return replace(limits, moved=min(limits.moved, max(limits_of(0).moved, self._room.moved)))
 
     def why_impossible(self, state: State, graph: Hypergraph, predicates: Iterable[str]) -> str:
         """Why a hypernode that reads one of the predicates cannot be looked up; empty if all can.
@@ -399,7 +398,7 @@ class Copies:
         self._copied[name] = loading.copy
         del self._loading[name]
 
-    def _begin_loading(self, store: Store, state: State, known: Predicate, parts: int) -> Loading:
+    def _begin_loading(self, store: Store, state: State, known: Predicate, parts: int) -> Copying:
         number = self._numbers.setdefault(known.name, len(self._numbers))
         found = begin_loading(store, state, self.database, known, number, parts)
         if found is None:
@@ -427,7 +426,7 @@ class Copies:
             self._made[hypernode.id] = _Made(forms, copies, found)
         for name, places in found.lookups - self._indexes:
             if places != tuple(range(len(places))):  # else the key is an index
-                self.worth.take(name, self._sizes[name] // INDEXED)
+                self.worth.take(name, INDEXED * self._sizes[name])
                 self.database.run(render(index(self._copied[name], places)))
             self._indexes.add((name, places))
 

@@ -13,6 +13,7 @@ from zodiac_sql.language.binding import Arranged, arrange
 from zodiac_sql.language.functions import AGGREGATES, result_type
 from zodiac_sql.language.syntax import Aggregate, Rule, Type, Variable
 from zodiac_sql.lookups.group_values import FUNCTIONS
+from zodiac_sql.rewrite.forms import grouped
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,23 +41,21 @@ class Grouped:
 
 def grouped_of(rule: Rule, body: Arranged) -> Grouped | None:
     """The aggregates of a rule, if they can be applied by look-ups. The rule has some."""
-    first, *others = body.aggregates
-    if any(one.body != first.body for one in others):  # they compute other values
+    aggregates = grouped(rule)
+    inner = arrange(aggregates[0].body) if aggregates else body
+    if not aggregates or inner.unplaced or not inner.atoms:
         return None
-    inner = arrange(first.body)
-    if inner.unplaced or not inner.atoms:
-        return None
-    group = [variable.name for variable in first.group]
+    group = [variable.name for variable in aggregates[0].group]
     computed = {step.variable.name for step in inner.steps}
     if not computed.isdisjoint(group) and (body.atoms or body.negations):
         return None  # what moves beside the aggregates would not tell the group
-    results = [one.result.name for one in body.aggregates]
+    results = [one.result.name for one in aggregates]
     if len({*group, *results}) < len(group) + len(results):
         return None
     heads = [term.name if isinstance(term, Variable) else None for term in rule.head.terms]
     if not all(name in heads for name in group):
         return None
-    return Grouped(body.aggregates, inner, tuple(heads.index(name) for name in group))
+    return Grouped(aggregates, inner, tuple(heads.index(name) for name in group))
 
 
 def with_functions(grouped: Grouped, types: Mapping[str, Type]) -> Grouped | None:

@@ -33,11 +33,8 @@ from zodiac_sql.lookups.tables import (
     has,
     insertion,
 )
-from zodiac_sql.lookups.worth import NotLookedUpError
+from zodiac_sql.lookups.worth import NotLookedUpError, limits_of
 from zodiac_sql.sql.plan import without_locals
-
-MOST_SOLUTIONS = 5_000
-"""DuckDB aggregates larger groups as quickly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +65,7 @@ def is_one_large_group(grouped: Grouped, size_of: Callable[[str], int]) -> bool:
     That is known before they are copied.
     """
     sizes = (size_of(atom.predicate) for atom in grouped.body.atoms)
-    return not grouped.group and min(sizes) > MOST_SOLUTIONS
+    return not grouped.group and min(sizes) > limits_of(0).moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +175,7 @@ class _Compiler:
         body.items.append(self.head.table(GROUPS, body.driver))
         for name, place in zip(self.grouped.group, self.grouped.places, strict=True):
             body.known[name] = exp.column(f"c{place}", table=body.driver)
-        if body.join(inner.atoms, Seen.NOW) > MOST_SOLUTIONS:
+        if body.join(inner.atoms, Seen.NOW) > limits_of(0).moved:
             raise NotLookedUpError("the groups are large")
         body.test(inner.filters)
         body.refuse(inner.negations)

@@ -69,7 +69,7 @@ def have_same_tables(predicate: str, before: State, after: State) -> bool:
 
 
 @dataclass(slots=True)
-class Loading:
+class Copying:
     """A predicate that is copied part by part, of which some are there.
 
     Meanwhile changes of its facts may be brought to those of all parts: a part that comes later has
@@ -87,7 +87,7 @@ class Loading:
 
 def begin_loading(
     store: Store, state: State, database: SideDatabase, known: Predicate, number: int, parts: int
-) -> Loading | None:
+) -> Copying | None:
     """Make the tables of a copy. None: the facts of the predicate cannot be copied."""
     copy = _copy(store, state, known, number)
     if copy is None or _has_unknown(store, state, known):
@@ -95,11 +95,11 @@ def begin_loading(
     with database.transaction():
         for creation in creations(copy):
             database.run(creation)
-    return Loading(copy, parts)
+    return Copying(copy, parts)
 
 
 def load_part(
-    store: Store, state: State, database: SideDatabase, known: Predicate, loading: Loading
+    store: Store, state: State, database: SideDatabase, known: Predicate, loading: Copying
 ) -> None:
     """Copy the facts of the next part."""
     share = (loading.done, loading.parts) if loading.parts > 1 else None

@@ -32,7 +32,7 @@ Write = Callable[[Mapping[str, Moved]], State | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SmallChange:
     """A change that is to be looked up: its kind, its facts, and how far it may go."""
 
     kind: Hashable
@@ -45,7 +45,7 @@ class Asked:
 
 
 def look_up(
-    copies: Copies, store: Store, state: State, graph: Hypergraph, asked: Asked, write: Write
+    copies: Copies, store: Store, state: State, graph: Hypergraph, asked: SmallChange, write: Write
 ) -> Mapping[str, Visited] | Declined:
     """Follow a change, and write what it moves. Returns what the hypernodes with work had to do.
 
@@ -72,7 +72,7 @@ def look_up(
 
 
 def _followed(
-    copies: Copies, state: State, graph: Hypergraph, asked: Asked, write: Write
+    copies: Copies, state: State, graph: Hypergraph, asked: SmallChange, write: Write
 ) -> Mapping[str, Visited]:
     """One try. Raises NotLookedUpError and NotCopiedError."""
     with copies.changing(state, asked.limits.steps) as shows:

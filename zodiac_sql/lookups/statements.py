@@ -36,7 +36,7 @@ from zodiac_sql.sql.plan import without_locals
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Filling:
     """A statement that fills a table of the predicate of a rule's head."""
 
     head: str
@@ -55,14 +55,14 @@ class Statements:
 
     lookups: frozenset[tuple[str, tuple[int, ...]]]
     """The columns by which facts of a predicate are looked up."""
-    lost: Mapping[str, Sequence[Step]] = field(default_factory=dict)
-    won: Mapping[str, Sequence[Step]] = field(default_factory=dict)
-    refuted: Mapping[str, Sequence[Step]] = field(default_factory=dict)
-    freed: Mapping[str, Sequence[Step]] = field(default_factory=dict)
+    lost: Mapping[str, Sequence[Filling]] = field(default_factory=dict)
+    won: Mapping[str, Sequence[Filling]] = field(default_factory=dict)
+    refuted: Mapping[str, Sequence[Filling]] = field(default_factory=dict)
+    freed: Mapping[str, Sequence[Filling]] = field(default_factory=dict)
     checks: Mapping[str, Sequence[Check]] = field(default_factory=dict)
-    losing: Mapping[str, Sequence[Step]] = field(default_factory=dict)
-    winning: Mapping[str, Sequence[Step]] = field(default_factory=dict)
-    again: Mapping[str, Sequence[Step]] = field(default_factory=dict)
+    losing: Mapping[str, Sequence[Filling]] = field(default_factory=dict)
+    winning: Mapping[str, Sequence[Filling]] = field(default_factory=dict)
+    again: Mapping[str, Sequence[Filling]] = field(default_factory=dict)
     deep: Deep | None = None
     groups: Groups | None = None
     """What one does that has aggregates, instead of all that."""
@@ -86,19 +86,19 @@ class Compiler:
         losing = _grouped(step for form in forms for step in self._driven(form, DELTA, lost=True))
         winning = _grouped(step for form in forms for step in self._driven(form, DELTA, lost=False))
         checks: dict[str, list[Check]] = {}
-        again: dict[str, list[Step]] = {}
+        again: dict[str, list[Filling]] = {}
         for form in forms:
             head = form.rule.head.predicate
             checks.setdefault(head, []).append(check_of(self.scope, form))
             if self.scope.recursive:
-                again.setdefault(head, []).append(Step(head, self._again(form)))
+                again.setdefault(head, []).append(Filling(head, self._again(form)))
         deep = deep_of(self.scope, forms) if self.scope.recursive else None
         lookups = frozenset(self.scope.lookups)
         return Statements(lookups, lost, won, refuted, freed, checks, losing, winning, again, deep)
 
     # --- heads that may be lost or won ------------------------------------------------------------
 
-    def _driven(self, form: RuleForm, source: str, lost: bool) -> Iterator[tuple[str, Step]]:
+    def _driven(self, form: RuleForm, source: str, lost: bool) -> Iterator[tuple[str, Filling]]:
         """A statement for each atom of which facts may have moved."""
         atoms = form.body.atoms
         for place, atom in enumerate(atoms):
@@ -109,7 +109,7 @@ class Compiler:
             body.join([*atoms[:place], *atoms[place + 1 :]], Seen.EVER if lost else Seen.NOW)
             yield self.scope.named(atom), self._heads(form, body, lost, below=source == DELTA)
 
-    def _negated(self, form: RuleForm, source: str, lost: bool) -> Iterator[tuple[str, Step]]:
+    def _negated(self, form: RuleForm, source: str, lost: bool) -> Iterator[tuple[str, Filling]]:
         """A statement for each negation that facts may refute now, or no longer."""
         for negation in form.body.negations:
             body = LookupBody(self.scope, form.body.steps)
@@ -117,16 +117,16 @@ class Compiler:
             body.join(form.body.atoms, Seen.EVER if lost else Seen.NOW)
             yield negation.atom.predicate, self._heads(form, body, lost, below=False)
 
-    def _heads(self, form: RuleForm, body: LookupBody, lost: bool, below: bool) -> Step:
+    def _heads(self, form: RuleForm, body: LookupBody, lost: bool, below: bool) -> Filling:
         """The heads of the bodies that are found: those that are derived, or not yet."""
         head = form.rule.head
         copy = self.scope.copies[head.predicate]
         if lost:
             derived_heads(self.scope, form, body, below)
             values = [*copy.columns("t"), exp.column(RANK, table="t")]
-            return Step(head.predicate, insertion(copy, LOST, body.select(values)))
+            return Filling(head.predicate, insertion(copy, LOST, body.select(values)))
         heads = new_heads(self.scope, form, body)
-        return Step(head.predicate, insertion(copy, WON, body.select(heads)))
+        return Filling(head.predicate, insertion(copy, WON, body.select(heads)))
 
     def _again(self, form: RuleForm) -> str:
         """Facts that were lost, and that a body derives all the same."""
@@ -136,8 +136,8 @@ class Compiler:
         return insertion(copy, WON, query.where(exp.Exists(this=found)))
 
 
-def _grouped(steps: Iterator[tuple[str, Step]]) -> dict[str, list[Step]]:
-    found: dict[str, list[Step]] = {}
+def _grouped(steps: Iterator[tuple[str, Filling]]) -> dict[str, list[Filling]]:
+    found: dict[str, list[Filling]] = {}
     for predicate, step in steps:
         found.setdefault(predicate, []).append(step)
     return found

@@ -25,60 +25,38 @@ A change is of the kind of another one if it inserts and deletes facts of the sa
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Hashable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass, field, fields, replace
 
-EARNED = 4_000
-"""How many facts can be copied in the time that DuckDB takes for one hypernode, at least."""
-
-COPIED_A_SECOND = 500_000
-"""How many facts can be copied in a second."""
+from zodiac_sql.cost.calibration import COPIED, COPY, FOLLOWED, HYPERNODE, MOVED, STEP
 
 STREAMED = 4
 """So many times as much is earned by a change that is an update of a stream."""
 
-EACH = 3_000
-"""How many facts can be copied in the time that it takes to begin with another predicate."""
-
-FEWEST_IN_PART = 100_000
-"""A predicate is not copied in smaller parts: DuckDB looks at all of its facts for each."""
-
-INDEXED = 3
-"""So many facts can be indexed in the time that it takes to copy one."""
-
-MOST_MOVED = 5_000
-"""A change that moves more facts than this is no small one, unless DuckDB takes long for its kind.
-Copies follow one that moves so few of their rows, whatever has been saved."""
-
-MOVED_A_SECOND = 40_000
-"""How many facts are moved in a second, and written to the file."""
-
-MOST_STEPS = 1_000_000
-"""A change that takes SQLite more steps than this, some 30 ms, is no small one either."""
-
-STEPS_A_SECOND = 30_000_000
-"""How many steps SQLite takes in a second."""
-
 SHARE = 0.6
 """The part of the time of DuckDB that a change may take before it is left to DuckDB."""
 
-FOLLOWED = 3
-"""So many facts can be copied in the time that it takes to change one in a copy."""
+SHORT = 120
+"""So many milliseconds a change may take to look up, or to copy, in any case. A predicate is not
+copied in smaller parts, because DuckDB looks at all of its facts for each."""
 
-MOST_SAVED = 60_000
-"""What has been saved counts up to so many facts, so that no large change waits longer for copies
-than some 120 ms."""
+_MOST_TIMES = 255
+"""So many times as much a copy costs at most, and so many changes are not tried."""
 
-_ALL = 2**62
-_DEAREST = 16
-_MOST_PASSED_OVER = 255
 _MOST_KINDS = 10_000
+"""Of so many kinds at most something is remembered."""
 
 
 def copying(sizes: Collection[int]) -> float:
-    """How many seconds it takes to copy tables of such sizes."""
-    facts = sum(sizes) + EACH * len(sizes)
-    return facts / COPIED_A_SECOND if COPIED_A_SECOND else math.inf
+    """What it takes to copy tables of such sizes, in milliseconds."""
+    return COPIED * sum(sizes) + COPY * len(sizes)
+
+
+def taken(seconds: float) -> float:
+    """What a change has taken that DuckDB has carried out, in milliseconds."""
+    return 1000 * seconds
 
 
 class NotLookedUpError(Exception):
@@ -100,26 +78,24 @@ class NotEarnedError(NotLookedUpError):
 class LookupLimits:
     """How many facts a change may move, and how many steps SQLite may take for it."""
 
-    moved: int = MOST_MOVED
-    steps: int = MOST_STEPS
+    moved: int
+    steps: int
 
 
-def limits_of(seconds: float) -> LookupLimits:
-    """Those of a change for which DuckDB takes so long."""
-    here = SHARE * seconds
-    return LookupLimits(
-        max(MOST_MOVED, int(here * MOVED_A_SECOND)), max(MOST_STEPS, int(here * STEPS_A_SECOND))
-    )
+def limits_of(ms: float) -> LookupLimits:
+    """Those of a change for which DuckDB takes so many milliseconds."""
+    here = max(SHARE * ms, SHORT)
+    return LookupLimits(int(here / MOVED), int(here / STEP))
 
 
 @dataclass(frozen=True, slots=True)
 class Usual:
     """What DuckDB takes for changes of one kind."""
 
-    seconds: float = 0.0
+    ms: float = 0.0
     """The time, of which that of the latest counts most."""
-    facts: int = 0
-    """How many may be copied in one of them."""
+    copying: float = 0.0
+    """How long one of them may copy facts."""
 
 
 @dataclass(slots=True)
@@ -136,22 +112,22 @@ class Failures:
 
 @dataclass(slots=True)
 class Prices:
-    """What it costs to copy predicates, in facts. It depends on how their copies have lasted."""
+    """What it costs to copy predicates. It depends on how their copies have lasted."""
 
     looked_up: int = 0
     """How many changes were looked up."""
-    gained: int = 0
+    gained: float = 0.0
     """What has been earned in all, spent or not."""
     _copied_at: dict[str, int] = field(default_factory=dict)
     """How many changes had been looked up when each predicate was copied."""
     _dearer: dict[str, int] = field(default_factory=dict)
     """How many times as much a predicate costs, if its copies have not lasted."""
-    _moved_at: dict[str, int] = field(default_factory=dict)
+    _moved_at: dict[str, float] = field(default_factory=dict)
     """What had been earned when a change moved more of a predicate than is looked up."""
 
-    def of(self, name: str, size: int) -> int:
+    def of(self, name: str, size: int) -> float:
         """What it costs to copy a predicate with so many facts."""
-        return self._dearer.get(name, 1) * size + EACH
+        return self._dearer.get(name, 1) * COPIED * size + COPY
 
     def copied(self, name: str) -> None:
         """Note that a predicate was copied."""
@@ -162,9 +138,9 @@ class Prices:
         its price.
         """
         since = self._copied_at.pop(name, self.looked_up)
-        has_paid = EARNED * (self.looked_up - since) >= size
+        has_paid = HYPERNODE * (self.looked_up - since) >= COPIED * size
         times = self._dearer.get(name, 1)
-        self._dearer[name] = max(1, times // 2) if has_paid else min(2 * times, _DEAREST)
+        self._dearer[name] = max(1, times // 2) if has_paid else min(2 * times, _MOST_TIMES)
 
     def moved_much(self, name: str) -> None:
         """Note that a change has moved more of a predicate than is looked up."""
@@ -172,31 +148,34 @@ class Prices:
 
     def gain_all(self) -> None:
         """Let every copy be earned, whatever has moved."""
-        self.gained = _ALL
+        self.gained = math.inf
         self._moved_at.clear()
 
-    def gained_since(self, name: str) -> int:
+    def gained_since(self, name: str) -> float:
         """What has been earned since a change has last moved so much of a predicate."""
         return self.gained - self._moved_at.get(name, 0)
 
 
 @dataclass(slots=True)
 class Worth:
-    """What has been earned, and the kinds of changes that could not be looked up."""
+    """What has been earned, and the kinds of changes that could not be looked up.
 
-    earned: int = 0
-    """The number of facts that may be copied."""
-    saved: int = 0
-    """The number of facts that may be copied in the time that look-ups have saved."""
+    All is told in milliseconds.
+    """
+
+    earned: float = 0.0
+    """How long facts may be copied."""
+    saved: float = 0.0
+    """The time that look-ups have saved."""
     prices: Prices = field(default_factory=Prices)
-    _usual: int = 0
-    """How many of them the change may copy that is on its way."""
-    _left: int | None = None
-    """How many of these are left. None: it has copied none, and may copy one part in any case."""
+    _usual: float = field(default=0.0, compare=False)
+    """How long the change may copy facts that is on its way."""
+    _left: float | None = field(default=None, compare=False)
+    """How much of that is left. None: it has copied none, and may copy one part in any case."""
     _kinds: dict[Hashable, Failures] = field(default_factory=dict)
     _took: dict[Hashable, Usual] = field(default_factory=dict)
     _lately: float | None = None
-    """How many facts one of the last changes was allowed to copy, whatever its kind."""
+    """How long one of the last changes was allowed to copy facts, whatever its kind."""
 
     def may_begin(self, name: str, size: int) -> bool:
         """Whether the whole copy of a predicate with so many facts has been earned, and that by
@@ -205,41 +184,41 @@ class Worth:
         return self.prices.of(name, size) <= min(self.earned, self.prices.gained_since(name))
 
     def usual(self, kind: Hashable) -> float:
-        """What DuckDB takes for changes of a kind, in seconds; 0 if that is not known."""
-        return self._took.get(kind, Usual()).seconds
+        """What DuckDB takes for changes of a kind; 0 if that is not known."""
+        return self._took.get(kind, Usual()).ms
 
     def earn(self, kind: Hashable, hypernodes: int, seconds: float, streamed: bool) -> None:
         """Note that DuckDB has carried out a change in so many seconds, which could have been
         looked up, and has evaluated hypernodes for it.
         """
         times = STREAMED if streamed else 1
-        facts = int(COPIED_A_SECOND * seconds)
-        gained = max(EARNED * hypernodes, facts) * times
+        ms = taken(seconds)
+        gained = max(HYPERNODE * hypernodes, ms) * times
         self.earned += gained
         self.prices.gained += gained
-        before = self._took.get(kind, Usual(seconds)).seconds
+        before = self._took.get(kind, Usual(ms)).ms
         if len(self._took) >= _MOST_KINDS:
             self._took.clear()
-        allowed = max(EARNED * hypernodes, facts // 2) * times
-        self._took[kind] = Usual(before + (seconds - before) / 4, allowed)
+        allowed = max(HYPERNODE * hypernodes, ms / 2) * times
+        self._took[kind] = Usual(before + (ms - before) / 4, allowed)
         lately = allowed if self._lately is None else self._lately
         self._lately = lately + (allowed - lately) / 4
 
     def earn_all(self) -> None:
         """Let all copies be made, as the user has chosen."""
-        self.earned = self.saved = _ALL
+        self.earned = self.saved = math.inf
         self.prices.gain_all()
 
     def begin(self, kind: Hashable) -> None:
         """A change of a kind is tried."""
         self._usual, self._left = self._usual_of(kind), None
 
-    def _usual_of(self, kind: Hashable) -> int:
-        """How many facts a change of a kind may copy."""
-        if self.earned == _ALL:
-            return _ALL
+    def _usual_of(self, kind: Hashable) -> float:
+        """How long a change of a kind may copy facts."""
+        if self.earned == math.inf:
+            return math.inf
         known = self._took.get(kind)
-        return int(self._lately or 0) if known is None else known.facts
+        return self._lately or 0.0 if known is None else known.copying
 
     def is_to_be_tried(
         self, kind: Hashable, may_copy: Callable[[Iterable[str]], bool] = lambda _: True
@@ -267,7 +246,7 @@ class Worth:
         if missing:
             known.predicates = tuple(missing)
         else:
-            known.passed, known.most = 0, min(2 * known.most + 1, _MOST_PASSED_OVER)
+            known.passed, known.most = 0, min(2 * known.most + 1, _MOST_TIMES)
 
     def forget_failures(self) -> None:
         """Let all kinds of changes be tried again: other rules have to do with them."""
@@ -277,13 +256,13 @@ class Worth:
         """Note that a change of a kind was looked up, in so many hypernodes."""
         self._kinds.pop(kind, None)
         self.prices.looked_up += 1
-        saved = min(self.saved + EARNED * hypernodes, MOST_SAVED)
+        saved = min(self.saved + HYPERNODE * hypernodes, SHORT)
         self.saved = max(self.saved, saved)
 
     def pays_to_follow(self, rows: int, size: int) -> bool:
         """Whether a copy is to show what a large change has moved in so many of its rows."""
         price = FOLLOWED * rows
-        if price > min(self.saved, size):
+        if price > min(self.saved, COPIED * size):
             return False
         self.saved -= price
         return True
@@ -293,30 +272,45 @@ class Worth:
         rows: if that costs less than to copy them again, and no more than a part.
         """
         price = FOLLOWED * rows
-        if price > min(copied, FEWEST_IN_PART):
+        if price > min(COPIED * copied, SHORT):
             return False
         self.earned -= price
         return True
 
     def parts_of(self, size: int) -> int:
         """In how many parts a predicate with so many facts is to be copied."""
-        return max(1, -(-size // max(self._usual, FEWEST_IN_PART)))
+        return max(1, math.ceil(COPIED * size / max(self._usual, SHORT)))
 
-    def spend(self, name: str, price: int) -> None:
+    def spend(self, name: str, price: float) -> None:
         """Let a part of a predicate be copied. Raises NotEarnedError if it cannot be yet."""
         if price > self.earned:
             raise NotEarnedError([name])
         self.take(name, price)
         self.earned -= price
 
-    def took(self, price: int, seconds: float) -> None:
+    def took(self, price: float, seconds: float) -> None:
         """Note how long copying a part has taken, for which a price was paid: on a busy machine,
         changes earn more, and parts cost as much more.
         """
-        self.earned -= max(0, int(COPIED_A_SECOND * seconds) - price)
+        self.earned -= max(0.0, taken(seconds) - price)
 
-    def take(self, name: str, price: int) -> None:
+    def take(self, name: str, price: float) -> None:
         """Let the change on its way take the time for it, or raise NotEarnedError."""
         if self._left is not None and price > self._left:
             raise NotEarnedError([name])
         self._left = (self._usual if self._left is None else self._left) - price
+
+
+@contextmanager
+def on_credit(worth: Worth) -> Iterator[None]:
+    """Let a preview make the copies that the change would make. What it earns is not kept; what it
+    spends of what was there before, is.
+    """
+    before = deepcopy(worth)
+    try:
+        yield
+    finally:
+        before.earned = min(before.earned, worth.earned)
+        before.prices = replace(worth.prices, gained=before.prices.gained)
+        for one in fields(worth):
+            setattr(worth, one.name, getattr(before, one.name))

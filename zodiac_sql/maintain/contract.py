@@ -23,21 +23,16 @@ What the driver (change/materialise.py) relies upon:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 
 from zodiac_sql.cost.operator import Decision, Declined
-from zodiac_sql.database.statement_cache import StatementCache
-from zodiac_sql.database.store import Store
-from zodiac_sql.evaluate.partition.closure import Closure
+from zodiac_sql.database.runner import Runner
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.graph.restructuring import Heritage
-from zodiac_sql.language.functions import Functions
-from zodiac_sql.language.schema import Schema
-from zodiac_sql.language.syntax import Rule, Type
+from zodiac_sql.language.syntax import Column, Rule
 from zodiac_sql.names import derived, stem
-from zodiac_sql.rewrite.forms import Forms
-from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
+from zodiac_sql.rewrite.rewritten_hypernode import Inner
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation
@@ -46,114 +41,125 @@ from zodiac_sql.storage.sources import Sources
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """One hypernode and a change of its inputs.
+class Former:
+    """What a hypernode has derived until now."""
 
-    `before` and `after` are the tables of all predicates; in both, the hypernode's own are as they
+    tables: Mapping[str, tuple[Part, ...]]
+    """Its own tables by predicate, as they are in the file."""
+    ranked: bool
+    """Whether their ranks are reliable."""
+    heritage: Heritage | None = None
+    """Whose tables these are, and which rules have come and gone, if any have."""
+
+    @property
+    def merges(self) -> bool:
+        """Whether the tables are those of several hypernodes."""
+        return self.heritage is not None and len(self.heritage.origins) > 1
+
+    def held(self, predicate: str) -> tuple[Part, ...]:
+        """All tables of a predicate that have rows."""
+        return tuple(part for part in self.tables.get(predicate, ()) if part.rows)
+
+    def stored(self, predicate: str) -> Part | None:
+        """The table of a predicate, if it has rows; of merged hypernodes that of the largest."""
+        if self.heritage and self.merges:
+            return self.brought(predicate, self.heritage.base)
+        if self.heritage and self.heritage.base not in self.heritage.tables[predicate]:
+            return None
+        return next(iter(self.held(predicate)), None)
+
+    def brought(self, predicate: str, origin: int) -> Part | None:
+        """The table of a predicate that one of merged hypernodes brings along, if it has rows."""
+        mine = derived(origin, "")
+        tables = (p for p in self.held(predicate) if p.table.startswith(mine) and not p.read.pairs)
+        return next(tables, None)
+
+    def lasting(self, rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+        """Those of some rules that have filled the tables."""
+        new = {rule.name for rule in self.heritage.new} if self.heritage else ()
+        return tuple(rule for rule in rules if rule.name not in new) if new else rules
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedInputs:
+    """What has changed of what a hypernode reads.
+
+    `before` and `after` have the tables of all predicates; in both, the hypernode's own are as they
     were. `deltas` has every input that changed; for a predicate that the hypernode derives itself,
-    it has the change of the facts from outside. `ranked` tells whether ranks are reliable.
+    it has the change of the facts from outside.
     """
 
-    store: Store
-    cache: StatementCache
-    forms: Forms
-    schema: Schema
-    types: Mapping[str, tuple[Type | None, ...]]
-    functions: Functions
-    ids: Mapping[str, int]
+    hypernode: Hypernode
     before: Sources
     after: Sources
     deltas: Mapping[str, Delta]
-    ranked: bool
-    heritage: Heritage | None = None
-    touched: Mapping[str, Relation] = field(default_factory=dict)
-    """The groups of aggregates that the change reaches, by the name of their scan: a strategy finds
-    them first (maintain/steps/aggregate_groups.py)."""
-    modules: tuple[ModuleRow, ...] = ()
-    """The modules at work: `hypernode` has the rules that they leave, and their own
-    (rewrite/rewritten_hypernode.py)."""
-    closures: Mapping[str, Closure] = field(default_factory=dict)
-    """The relations that are kept as partitions, while they are maintained
-    (maintain/steps/partitions.py)."""
     edges: str | None = None
     """The relation whose closure the hypernode is, if its one rule prolongs paths along it at one
     end, and what is known of its predicate from outside is this relation, before and after."""
-    reconsiders: bool = False
-    """Whether something else may be at work in the hypernode if it is evaluated anew."""
-    most_rounds: int | None = None
-    """After so many rounds of a loop the whole change is to be made by look-ups."""
 
     @property
-    def hypernode(self) -> Hypernode:
-        """The rules that are evaluated."""
-        return self.forms.hypernode
+    def changed(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Those that gained facts, and those that lost some."""
+        inserted = frozenset(n for n, delta in self.deltas.items() if delta.inserted.rows)
+        deleted = frozenset(n for n, delta in self.deltas.items() if delta.deleted.rows)
+        return inserted, deleted
+
+    def relation(self, name: str, version: Version) -> Relation:
+        """What a scan of an input reads."""
+        if version in (Version.INSERTED, Version.DELETED) and (delta := self.deltas.get(name)):
+            return delta.inserted if version is Version.INSERTED else delta.deleted
+        if version is Version.BEFORE and name in self.before.schema:
+            # A rule that was lost may have read what is now the hypernode's own. Only a recursive
+            # one keeps its tables apart from what is outside (maintain/steps/working_table.py).
+            own = self.hypernode.id if self.hypernode.recursive else None
+            return self.before.relation(name, without=own)
+        if version in (Version.INSERTED, Version.DELETED, Version.BEFORE):
+            return Relation(self.after.schema[name].columns, ())
+        own = self.hypernode.id if name in self.hypernode.derives else None
+        return self.after.relation(name, without=own)
+
+
+@dataclass(frozen=True, slots=True)
+class Instead:
+    """What else may be done than to maintain the hypernode."""
+
+    reconsiders: bool = False
+    """Whether something else may be at work in it if it is evaluated anew."""
+    most_rounds: int | None = None
+    """After so many rounds of a loop the whole change is to be made by look-ups."""
 
     def ends_after(self, rounds: int) -> bool:
         """Whether a loop is to end after so many rounds, because look-ups take no longer."""
         return self.most_rounds is not None and rounds >= self.most_rounds
 
-    def stored(self, predicate: str) -> Part | None:
-        """The hypernode's table of a predicate as it is in the file, if it has rows.
 
-        Where hypernodes have merged, that of the largest.
-        """
-        if self.heritage and self.heritage.base not in self.heritage.tables[predicate]:
-            return None
-        parts = self.before.derived.get(predicate, {}).get(self.hypernode.id, ())
-        if self.heritage and len(self.heritage.origins) > 1:  # the largest may have no table of it
-            name = derived(self.heritage.base, self.schema[predicate].sql_name)
-            parts = tuple(part for part in parts if part.table == name)
-        return parts[0] if parts and parts[0].rows else None
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One hypernode and a change of its inputs.
 
-    def held(self, predicate: str) -> tuple[Part, ...]:
-        """All tables of a predicate that the hypernode begins with, and that have rows."""
-        parts = self.before.derived.get(predicate, {}).get(self.hypernode.id, ())
-        return tuple(part for part in parts if part.rows)
+    `inner` has the rules that are evaluated, with modules and trees at work, and `context` has what
+    they read: `inputs`, and what operators have found out (maintain/steps/aggregate_groups.py).
+    """
+
+    runner: Runner
+    inner: Inner
+    former: Former
+    inputs: ChangedInputs
+    context: Context
+    instead: Instead
+
+    @property
+    def hypernode(self) -> Hypernode:
+        """The rules that are evaluated."""
+        return self.inner.hypernode
+
+    def columns(self, predicate: str) -> tuple[Column, ...]:
+        """The columns of a predicate after the change."""
+        return self.inputs.after.schema[predicate].columns
 
     def stem(self, predicate: str) -> str:
         """The end of the names of the hypernode's tables of a predicate."""
-        return stem(self.hypernode.id, predicate, self.schema[predicate].sql_name)
-
-    def inputs(self, name: str, version: Version) -> Relation:
-        """What a scan of an input reads."""
-        if version is Version.TOUCHED:
-            return self.touched[name]
-        if version is Version.BEFORE and name not in self.before.schema:
-            return Relation(self.schema[name].columns, ())
-        if version is Version.BEFORE:
-            # A rule that was lost may have read what is now the hypernode's own. Only a recursive
-            # one keeps its tables apart from what is outside (maintain/steps/working_table.py).
-            own = self.hypernode.id if self.hypernode.recursive else None
-            return self.before.relation(name, without=own)
-        if version in (Version.INSERTED, Version.DELETED):
-            delta = self.deltas.get(name)
-            if delta is None:
-                return Relation(self.schema[name].columns, ())
-            return delta.inserted if version is Version.INSERTED else delta.deleted
-        own = self.hypernode.id if name in self.hypernode.derives else None
-        return self.after.relation(name, without=own)
-
-    def context(self, relation: Callable[[str, Version], Relation]) -> Context:
-        return Context(relation, self.types, self.functions, self.ids)
-
-    def changed(self) -> tuple[frozenset[str], frozenset[str]]:
-        """The inputs that gained facts, and those that lost some."""
-        inserted = frozenset(n for n, delta in self.deltas.items() if delta.inserted.rows)
-        deleted = frozenset(n for n, delta in self.deltas.items() if delta.deleted.rows)
-        return inserted, deleted
-
-    @property
-    def merges(self) -> bool:
-        """Whether the hypernode takes over tables of several."""
-        return self.heritage is not None and len(self.heritage.origins) > 1
-
-    @property
-    def lasting(self) -> tuple[Rule, ...]:
-        """The rules that have filled the tables and are still there."""
-        if self.heritage is None:
-            return self.hypernode.rules
-        new = {rule.name for rule in self.heritage.new}
-        return tuple(rule for rule in self.hypernode.rules if rule.name not in new)
+        return stem(self.hypernode.id, predicate, self.inputs.after.schema[predicate].sql_name)
 
 
 @dataclass(frozen=True, slots=True)

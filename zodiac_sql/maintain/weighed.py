@@ -8,14 +8,14 @@ costs the full evaluation, and a comparison with what was there.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 
 from sqlglot import exp
 
-from zodiac_sql.cost.calibration import COMPARED, DERIVED, READ, STATEMENT
-from zodiac_sql.cost.moves import Rows, Shares, shares_of
+from zodiac_sql.cost.calibration import COMPARED, DERIVED, HASHED, READ, STATEMENT
+from zodiac_sql.cost.moves import MovedRows, Shares, shares_of
 from zodiac_sql.cost.once import Once
 from zodiac_sql.cost.operator import Operator
 from zodiac_sql.language.syntax import Rule
@@ -33,13 +33,6 @@ PATIENCE = 0.3
 OF_A_RULE, OF_A_RECURSION = 8, 16
 """How many statements it takes to evaluate a hypernode anew, and to write its tables anew. (Half of
 them evaluate. What costs as much is that copies for look-ups do not follow such a change.)"""
-
-LARGEST_SURE = 15_000
-"""So many instances of a rule are looked at in any case."""
-
-MOST_OF_A_SQUARE = 10
-"""A new rule that joins what its hypernode derives with itself is tried if it has at most so many
-times as many instances as there are facts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +57,18 @@ class Weighed(Once):
 
     @cached_property
     def _held(self) -> Mapping[str, int]:
-        stored = {name: self.task.stored(name) for name in self.task.hypernode.derives}
+        stored = {name: self.task.former.stored(name) for name in self.task.hypernode.derives}
         return {name: part.rows if part else 0 for name, part in stored.items()}
 
     @cached_property
     def moved(self) -> int:
         """How many facts have entered and left what the hypernode reads."""
-        return sum(d.deleted.rows + d.inserted.rows for d in self.task.deltas.values())
+        return sum(d.deleted.rows + d.inserted.rows for d in self.task.inputs.deltas.values())
 
     @cached_property
     def loses(self) -> bool:
         """Whether an input has lost a fact."""
-        return any(delta.deleted.rows for delta in self.task.deltas.values())
+        return any(delta.deleted.rows for delta in self.task.inputs.deltas.values())
 
     @cached_property
     def evaluation(self) -> float:
@@ -108,17 +101,17 @@ class Weighed(Once):
     def shares(self) -> Shares:
         """What the change may do to what the hypernode derives."""
         task = self.task
-        left = {name: delta.deleted.rows for name, delta in task.deltas.items()}
-        entered = {name: delta.inserted.rows for name, delta in task.deltas.items()}
-        rows = Rows(self._before, self._after, left, entered, self._held)
-        return shares_of(task.forms, rows)
+        left = {name: delta.deleted.rows for name, delta in task.inputs.deltas.items()}
+        entered = {name: delta.inserted.rows for name, delta in task.inputs.deltas.items()}
+        rows = MovedRows(self._before, self._after, left, entered, self._held)
+        return shares_of(task.inner.forms, rows)
 
     @property
     def moves(self) -> Moves | None:
         """How many facts that is, if what rules derive is spread evenly. None if rules have come or
         gone, or a module evaluates all of them.
         """
-        if self.task.heritage or not self.task.hypernode.rules:
+        if self.task.former.heritage or not self.task.hypernode.rules:
             return None
         shares = self.shares
         return Moves(self.held * shares.gained * shares.growth, self.held * min(shares.lost, 1.0))
@@ -134,17 +127,19 @@ class Weighed(Once):
         """
         task = self.task
         hypernode = task.hypernode
-        if hypernode.bests or any(row.parted for row in task.modules):
+        if hypernode.bests or any(row.parted for row in task.inner.rows):
             return False
         if not hypernode.recursive and len(hypernode.rules) > 1:
             return False
-        return not (task.merges and losses(task))
+        return not (task.former.merges and losses(task))
 
     @cached_property
     def joins(self) -> int:
         """The most joins of one rule, if each atom that changes is joined with all others."""
         bodies = [[a.predicate for a in r.positive_atoms()] for r in self.task.hypernode.rules]
-        joins = (len(body) * sum(name in self.task.deltas for name in body) for body in bodies)
+        joins = (
+            len(body) * sum(name in self.task.inputs.deltas for name in body) for body in bodies
+        )
         return max(joins, default=0)
 
     @cached_property
@@ -157,17 +152,16 @@ class Weighed(Once):
         was evaluated (by a module): then its join would be all of the work. (p(X, Z) :- p(X, Y),
         p(Y, Z). comes to a closure of 460,000 pairs: 2.5 s instead of 26.)
         """
-        task = self.task
-        if not task.heritage:
+        task, heritage = self.task, self.task.former.heritage
+        if not heritage:
             return ""
-        most = max(self.held, LARGEST_SURE)
         squares = [
             rule
-            for rule in task.heritage.new
+            for rule in heritage.new
             if sum(atom.predicate in task.hypernode.derives for atom in rule.positive_atoms()) > 1
         ]
-        weighed = [(rule, task.before, most) for rule in task.heritage.lost]
-        weighed += [(rule, task.after, MOST_OF_A_SQUARE * most) for rule in squares]
+        weighed = [(rule, task.inputs.before, int(self.anew / DERIVED)) for rule in heritage.lost]
+        weighed += [(rule, task.inputs.after, int(self.anew / HASHED)) for rule in squares]
         for rule, sources, limit in weighed:
             if _instances(task, rule, sources, limit) > limit:
                 return f"rule {rule.name} has over {limit:,} instances"
@@ -177,21 +171,23 @@ class Weighed(Once):
     def why_not_otherwise(self) -> str:
         """Says what only starting over can do, if it is that."""
         task = self.task
-        if task.merges and (task.hypernode.bests or losses(task)):
+        if task.former.merges and (task.hypernode.bests or losses(task)):
             return "merged, and may lose facts in the same change"
-        if self.is_plain and task.hypernode.recursive and not task.ranked:
+        if self.is_plain and task.hypernode.recursive and not task.former.ranked:
             return "its tables have no ranks that may be relied upon"
         return self.many_instances
 
     @cached_property
     def _before(self) -> Mapping[str, int]:
-        task = self.task
-        return {name: task.inputs(name, Version.BEFORE).rows for name in task.hypernode.reads}
+        return self._rows_read(Version.BEFORE)
 
     @cached_property
     def _after(self) -> Mapping[str, int]:
-        task = self.task
-        return {name: task.inputs(name, Version.ALL).rows for name in task.hypernode.reads}
+        return self._rows_read(Version.ALL)
+
+    def _rows_read(self, version: Version) -> Mapping[str, int]:
+        inputs = self.task.inputs
+        return {name: inputs.relation(name, version).rows for name in inputs.hypernode.reads}
 
     @property
     def reads(self) -> int:
@@ -208,15 +204,20 @@ def _instances(task: Task, rule: Rule, sources: Sources, most: int) -> int:
     def relation(name: str, version: Version) -> Relation:
         return sources.relation(name)
 
-    context = task.context(relation)
+    context = replace(task.context, relation=relation)
     if is_empty(plan, context):
         return 0
-    some = compile_rule(plan, task.schema[rule.head.predicate].columns, context).query
+    some = compile_rule(plan, task.columns(rule.head.predicate), context).query
     some = some.limit(most + 1)
-    return task.store.count(
+    return task.runner.store.count(
         exp.select(exp.Count(this=exp.Star())).from_(some.subquery("i", copy=False))
     )
 
 
 Maintains = Operator[Weighed, Outcome]
 """An operator that maintains a hypernode."""
+
+
+def is_plain_recursion(weighed: Weighed) -> bool:
+    """Whether the hypernode is recursive, and its tables are those of its rules."""
+    return weighed.is_plain and weighed.task.hypernode.recursive

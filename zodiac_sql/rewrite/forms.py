@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 
-from zodiac_sql.graph.handed_on import hands_on
+from zodiac_sql.graph.handed_on import Positions, handed_on, hands_on
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.schema import Schema
-from zodiac_sql.language.syntax import Rule
+from zodiac_sql.language.syntax import Aggregate, Rule
 from zodiac_sql.rewrite.closures.condensed import Condensed, condensed
 from zodiac_sql.rewrite.closures.module import Module
 from zodiac_sql.rewrite.closures.recognise import modules_of
 from zodiac_sql.rewrite.closures.shapes import Paths, paths
 from zodiac_sql.rewrite.copies import Sources, sources_in
 from zodiac_sql.rewrite.hypertree.rewrite import may_decompose
+from zodiac_sql.rewrite.product import Ends, ends_of
 
 
 class Forms:
@@ -66,6 +67,17 @@ class Forms:
         return tuple(n for n in places if hands_on(steps, {predicate: n}, {predicate}))
 
     @cached_property
+    def handed_on(self) -> Positions | None:
+        """The argument of each of its predicates that all rules hand on, if there is one."""
+        return handed_on(self.hypernode.rules)
+
+    @cached_property
+    def product(self) -> Ends | None:
+        """How the only rule is a product, if it is one."""
+        rules = self.hypernode.rules
+        return ends_of(rules[0]) if len(rules) == 1 else None
+
+    @cached_property
     def copies(self) -> Mapping[str, Sources] | None:
         """From where each predicate has its facts, if rules only copy them."""
         return sources_in(self.hypernode, self.schema)
@@ -92,6 +104,13 @@ class Forms:
 def are_linear(rules: Iterable[Rule], heads: Collection[str]) -> bool:
     """Whether each rule has one atom at most of what they derive."""
     return all(sum(a.predicate in heads for a in rule.positive_atoms()) <= 1 for rule in rules)
+
+
+def grouped(rule: Rule) -> tuple[Aggregate, ...]:
+    """The aggregates of a rule, if all are over the same groups of the solutions of one body."""
+    found = tuple(literal for literal in rule.body if isinstance(literal, Aggregate))
+    same = all((one.body, one.group) == (found[0].body, found[0].group) for one in found)
+    return found if same else ()
 
 
 def worthwhile(forms: Forms) -> tuple[Module, ...]:

@@ -14,8 +14,8 @@ from zodiac_sql.sql.functions import python_call, typed
 from zodiac_sql.sql.plan import Scan
 from zodiac_sql.sql.values import Value, Values
 
-PARTS_OF_GROUPS = 512
-"""Into so many parts groups can be divided, by their hash."""
+PARTS = 512
+"""Into so many parts groups can be divided, or facts of a recursion, by a hash."""
 
 
 def alike(
@@ -87,7 +87,7 @@ def aggregate_query(
 
 def _within(keys: list[exp.Expr], first: int, end: int) -> exp.Expr:
     """Whether a group is in some parts."""
-    parts = exp.Literal.number(PARTS_OF_GROUPS)
+    parts = exp.Literal.number(PARTS)
     part = exp.Mod(this=exp.Anonymous(this="hash", expressions=keys), expression=parts)
     return exp.and_(part >= exp.Literal.number(first), part.copy() < exp.Literal.number(end))
 

@@ -6,6 +6,8 @@ empty, but not the whole, its SQL is still made; if it has no types, none can be
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from zodiac_sql.language.binding import arrange
 from zodiac_sql.language.syntax import Literal, Rule
 from zodiac_sql.sql.context import Context
@@ -25,6 +27,12 @@ def is_empty(plan: Plan, context: Context) -> bool:
         for a in plan.body.aggregates
         if a.otherwise is None
     )
+
+
+def solvable(plans: Iterable[Plan], context: Context, head: str | None = None) -> list[Plan]:
+    """Those of some plans that may find something, for all heads or for one."""
+    mine = (plan for plan in plans if head in (None, plan.rule.head.predicate))
+    return [plan for plan in mine if not is_empty(plan, context)]
 
 
 def goals_are_open(

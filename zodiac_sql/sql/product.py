@@ -17,13 +17,13 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from zodiac_sql.database.column_types import SQL_TYPES
-from zodiac_sql.language.binding import variables
 from zodiac_sql.language.syntax import Column, Type, Variable
 from zodiac_sql.language.types import body_types
+from zodiac_sql.rewrite.product import ends_of
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan, Scan, Version
 from zodiac_sql.sql.relations import Relation
-from zodiac_sql.sql.scans import column_names, heads, needed, quoted, side
+from zodiac_sql.sql.scans import column_names, heads, quoted, side
 from zodiac_sql.sql.select import Compiled
 
 MOST_BITS = 400_000_000
@@ -66,20 +66,13 @@ class Product:
 
 
 def product_of(plan: Plan) -> Product | None:
-    """A plan as a product, if it has that form."""
-    if len(plan.scans) != 2 or plan.body.aggregates:
+    """A plan of the atoms of a product, and of nothing else."""
+    ends = ends_of(plan.rule) if len(plan.scans) == 2 else None
+    if ends is None:
         return None
-    if any(scan.atom not in plan.body.atoms for scan in plan.scans):
-        return None
-    wanted = {v.name for v in needed(plan)}
-    for first, second in (plan.scans, plan.scans[::-1]):
-        left, right = (dict.fromkeys(variables(*s.atom.terms)) for s in (first, second))
-        inner = tuple(v for v in left if v in right)
-        rows = tuple(v for v in left if v.name in wanted)
-        columns = tuple(v for v in right if v.name in wanted)
-        if inner and rows and len(columns) == 1 and not wanted & {v.name for v in inner}:
-            return Product(plan, first, second, rows, inner, columns[0])
-    return None
+    first, second = plan.scans if len(ends.kept[plan.scans[1].atom]) == 1 else plan.scans[::-1]
+    (column,) = ends.kept[second.atom]
+    return Product(plan, first, second, ends.kept[first.atom], ends.inner, column)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,13 +21,13 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from zodiac_sql.database.statements import distinct, joining
-from zodiac_sql.language.binding import variables
+from zodiac_sql.language.binding import variables, variables_needed
 from zodiac_sql.language.syntax import Column, Type, Variable
 from zodiac_sql.language.types import body_types
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import SMALL_VERSIONS, Plan, Scan
 from zodiac_sql.sql.relations import HOLDS
-from zodiac_sql.sql.scans import column_names, heads, needed, quoted, side
+from zodiac_sql.sql.scans import column_names, heads, quoted, side
 from zodiac_sql.sql.select import Compiled
 
 FEWEST_FIRST_ROWS = 10_000
@@ -83,7 +83,7 @@ def join_tree(plan: Plan) -> JoinTree | None:
         return None
     if any(scan.atom not in plan.body.atoms for scan in plan.scans):
         return None
-    wanted = set(needed(plan))
+    wanted = set(variables_needed(plan.rule.head, plan.body))
     places, parents = _spanning(plan.scans, wanted)
     scans = tuple(plan.scans[place] for place in places)
     if not _is_connected(scans, parents):

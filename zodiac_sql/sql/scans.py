@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from zodiac_sql.language.binding import arrange, expressions_of, variables
+from zodiac_sql.language.binding import arrange
 from zodiac_sql.language.syntax import Atom, Column, Rule, Type, Variable
 from zodiac_sql.language.types import body_types
 from zodiac_sql.sql.context import Context
@@ -43,17 +43,6 @@ def side(scan: Scan, kept: Sequence[Variable], context: Context) -> exp.Select:
     types = body_types(rule.body, context.columns, context.functions).types
     columns = [Column(column_name(v.name), types.get(v.name)) for v in kept]
     return compile_rule(Plan(rule, (scan,), arrange(rule.body)), columns, context).query
-
-
-def needed(plan: Plan) -> Iterable[Variable]:
-    """The variables that the head and all but the atoms of a plan need."""
-    yield from variables(*plan.rule.head.terms)
-    for step in plan.body.steps:
-        yield from variables(*expressions_of(step))
-    for test in plan.body.filters:
-        yield from variables(*expressions_of(test))
-    for negation in plan.body.negations:
-        yield from variables(*negation.atom.terms)
 
 
 def heads(

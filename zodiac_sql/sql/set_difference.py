@@ -15,9 +15,10 @@ SEMI_JOIN_ROWS = 500_000
 """Reduce a table of at least this many rows to those among the heads before it is used: DuckDB does
 not see by itself that the others are useless. With 22 million rows, 25 ms against 88."""
 
-MOST_ANTI_JOINS = 4
-"""With more parts, use one anti join with their union instead of one with each: the cost of
-DuckDB's plans grows faster than the square of their number. 100 parts take 600 ms, one union 20."""
+MOST_PARTS = 4
+"""With more parts of a relation, use one anti join with their union instead of one with each: the
+cost of DuckDB's plans grows faster than the square of their number. 100 parts take 600 ms, one
+union 20."""
 
 _HEADS = "heads"
 
@@ -56,7 +57,7 @@ def unknown(
             query = joined(query, part.read.pairs, table(part), names, f"y{number}", holds=False)
         else:
             others.append(_narrow(part, known))
-    if len(others) > MOST_ANTI_JOINS:
+    if len(others) > MOST_PARTS:
         others = [union_all(others)]
     for number, other in enumerate(others):
         query = absent(query, known, other, f"x{number}")

@@ -8,29 +8,24 @@ then the change is begun anew, with look-ups.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from copy import deepcopy
-from dataclasses import replace
+from contextlib import nullcontext
 
 from zodiac_sql.change.execution import Applied, Carries, Execution
 from zodiac_sql.change.kinds import kind_of
 from zodiac_sql.change.operators.hypernodes import expected
 from zodiac_sql.change.operators.look_ups import looked_up
 from zodiac_sql.cost.operator import Cost, Declined, Operator
-from zodiac_sql.lookups.copies import Copies
-from zodiac_sql.lookups.worth import copying, limits_of
+from zodiac_sql.lookups.worth import copying, limits_of, on_credit
 
-TIMES_AS_MANY = 100
-"""Look-ups may take so many times as long as the rounds have taken that they stand in for."""
-
-MOST_SECONDS = 60
-"""Nobody waits longer for copies."""
+MOST = 60_000
+"""Nobody waits for more milliseconds for copies, nor for look-ups. Nobody knows how many rounds
+there would be.
+"""
 
 
 def _matches(execution: Execution) -> bool:
     kind = kind_of(execution)
-    if kind is None or _copying(execution) > MOST_SECONDS:
+    if kind is None or _copying(execution) > MOST:
         return False
     copies, before = execution.prepared.copies, execution.before
     names = (name for name, *_ in kind)
@@ -38,39 +33,22 @@ def _matches(execution: Execution) -> bool:
 
 
 def _copying(execution: Execution) -> float:
-    """The seconds that rounds may take before everything is copied."""
+    """What rounds may take before everything is copied, in milliseconds."""
     return 2 * copying(execution.before.state.rows.values())
 
 
 def _cost(execution: Execution) -> Cost:
     """It comes when the hypernodes have been maintained for so long in vain."""
-    return Cost(
-        expected(execution) + 1000 * _copying(execution), "rounds cost more than all copies"
-    )
+    return Cost(expected(execution) + _copying(execution), "rounds cost more than all copies")
 
 
 def _run(execution: Execution, _: float) -> Applied | Declined:
     kind = kind_of(execution)
     assert kind is not None
-    copies, seconds = execution.prepared.copies, sum(execution.told.seconds.values())
-    with nullcontext() if execution.publishes else _on_credit(copies):
-        copies.worth.earn(kind, 1, seconds, execution.request.streamed is not None)
-        return looked_up(execution, kind, limits_of(TIMES_AS_MANY * seconds))
-
-
-@contextmanager
-def _on_credit(copies: Copies) -> Iterator[None]:
-    """Let a preview make the copies that the change would make. What it earns is not kept; what it
-    spends of what was there before, is.
-    """
-    before = copies.worth
-    copies.worth = credit = deepcopy(before)
-    try:
-        yield
-    finally:
-        copies.worth = before
-        before.earned = min(before.earned, credit.earned)
-        before.prices = replace(credit.prices, gained=before.prices.gained)
+    worth, seconds = execution.prepared.copies.worth, sum(execution.told.seconds.values())
+    with nullcontext() if execution.publishes else on_credit(worth):
+        worth.earn(kind, 1, seconds, execution.request.streamed is not None)
+        return looked_up(execution, kind, limits_of(MOST))
 
 
 COPIED_FIRST: Carries = Operator("look-ups, copied first", _matches, _cost, _run)

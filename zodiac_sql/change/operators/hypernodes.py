@@ -29,21 +29,17 @@ from zodiac_sql.change.state_after import state_after
 from zodiac_sql.change.temporary_tables import drop_temporary
 from zodiac_sql.change.update_report import UpdateReport
 from zodiac_sql.change.workspace import Workspace
-from zodiac_sql.cost.calibration import STATEMENT
+from zodiac_sql.cost.calibration import HYPERNODE
 from zodiac_sql.cost.operator import Cost, Declined, Operator
 from zodiac_sql.cost.rounds import rounds_in
 from zodiac_sql.names import is_constraint
 from zodiac_sql.program.state import State
 from zodiac_sql.storage.publish import Publication, publish
 
-USUAL = 4 * STATEMENT
-"""What a change is expected to take of whose kind none has been carried out."""
-
 
 def expected(execution: Execution) -> float:
-    """What the changes of its kind have taken lately, in milliseconds."""
-    kind = kind_of(execution)
-    return 1000 * execution.prepared.copies.worth.usual(kind) or USUAL
+    """What the changes of its kind have taken lately, in milliseconds, if any were carried out."""
+    return execution.prepared.copies.worth.usual(kind_of(execution)) or HYPERNODE
 
 
 def _run(execution: Execution, next_ms: float) -> Applied | Declined:

@@ -30,7 +30,7 @@ from zodiac_sql.cost.operator import Cost, Declined, Operator
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.schema import Predicate, Schema, Staged
 from zodiac_sql.lookups.copies import Copies
-from zodiac_sql.lookups.look_up import Asked, look_up
+from zodiac_sql.lookups.look_up import SmallChange, look_up
 from zodiac_sql.lookups.outcome import Given, Moved, Visited
 from zodiac_sql.lookups.values import Fact, encoded
 from zodiac_sql.lookups.worth import LookupLimits
@@ -80,7 +80,7 @@ def _found(
         return _failed(copies, kind, beside)
     facts = {name: some for name, some in given.items() if name not in beside}
     at_once = before.settings.strategy == "lookups"
-    asked = Asked(kind, facts, limits or copies.limits(kind), at_once, execution.publishes)
+    asked = SmallChange(kind, facts, limits or copies.limits(kind), at_once, execution.publishes)
     writing = _Publication(execution, beside)
     with execution.told.timed("reason"):
         visited = look_up(copies, store, state, prepared.graph, asked, writing.write)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zodiac_sql.cost.operator import Cost, Operator
+from zodiac_sql.cost.operator import certain
 from zodiac_sql.evaluate.evaluation import Evaluates, Evaluation
 from zodiac_sql.evaluate.partition.closure import Closure, begin_closure
 from zodiac_sql.evaluate.semi_naive import Fixpoint, semi_naive, table_name
@@ -32,12 +32,12 @@ def closures_at_work(work: Evaluation) -> dict[str, Closure]:
 
 def _looped(work: Evaluation) -> Fixpoint:
     closures = closures_at_work(work)
-    return semi_naive(work.store, work.hypernode, work.schema, work.context, work.cache, closures)
+    return semi_naive(work.runner, work.hypernode, work.schema, work.context, closures)
 
 
-CLASSES: Evaluates = Operator(
+CLASSES: Evaluates = certain(
     "classes",
+    "a relation is kept as a partition",
     lambda work: any(row.parted and not row.directed for row in work.modules),
-    lambda work: Cost(0, "a relation is kept as a partition"),
-    lambda work, _: _looped(work),
+    _looped,
 )

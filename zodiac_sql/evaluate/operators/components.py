@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zodiac_sql.cost.operator import Cost, Operator
+from zodiac_sql.cost.operator import certain
 from zodiac_sql.evaluate.evaluation import Evaluates, Evaluation
 from zodiac_sql.evaluate.partition.condensation import condense
 from zodiac_sql.evaluate.semi_naive import Fixpoint, table_name
@@ -25,9 +25,9 @@ def _condensed(work: Evaluation) -> Fixpoint:
     )
 
 
-COMPONENTS: Evaluates = Operator(
+COMPONENTS: Evaluates = certain(
     "components",
+    "a relation is kept as components",
     lambda work: any(row.directed for row in work.modules),
-    lambda work: Cost(0, "a relation is kept as components"),
-    lambda work, _: _condensed(work),
+    _condensed,
 )

@@ -24,7 +24,7 @@ def _cost(work: Evaluation) -> Cost:
 
 
 def _loop(work: Evaluation) -> Fixpoint:
-    return semi_naive(work.store, work.hypernode, work.schema, work.context, work.cache, {})
+    return semi_naive(work.runner, work.hypernode, work.schema, work.context, {})
 
 
 LOOP: Evaluates = Operator(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from zodiac_sql.cost.operator import Cost, Operator
+from zodiac_sql.cost.operator import certain
 from zodiac_sql.evaluate.evaluation import Evaluates
 from zodiac_sql.evaluate.semi_naive import Fixpoint
 
-NOTHING: Evaluates = Operator(
+NOTHING: Evaluates = certain(
     "nothing",
+    "there is nothing to begin with",
     lambda work: work.begins_with_nothing,
-    lambda work: Cost(0, "there is nothing to begin with"),
-    lambda work, _: Fixpoint({}, 0, "loop"),
+    lambda _: Fixpoint({}, 0, "loop"),
 )

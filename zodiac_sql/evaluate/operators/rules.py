@@ -7,7 +7,7 @@ from functools import partial
 
 from sqlglot import exp
 
-from zodiac_sql.cost.operator import Cost, Operator
+from zodiac_sql.cost.operator import certain
 from zodiac_sql.database.statements import distinct
 from zodiac_sql.evaluate.evaluation import Evaluates, Evaluation
 from zodiac_sql.evaluate.operators.copies import shared
@@ -43,20 +43,20 @@ def _in_order(work: Evaluation) -> Fixpoint:
 
 def _single(work: Evaluation, rule: Rule, context: Context) -> dict[str, Part]:
     """What one rule derives."""
-    store, schema, cache = work.store, work.schema, work.cache
+    schema = work.schema
     predicate = rule.head.predicate
     if lacks_facts(rule, context):
         return {}  # without a plan: of an ontology's rules, most lack facts
-    if store.watch.bounds is None and (part := shared(rule, schema, context)):
+    if work.store.watch.bounds is None and (part := shared(rule, schema, context)):
         return {predicate: part}
-    plan = cache.get(("whole", rule.name), partial(whole, rule))
+    plan = work.runner.cache.get(("whole", rule.name), partial(whole, rule))
     if is_empty(plan, context):
         return {}
     name = table_name(work.hypernode, predicate, schema)
     columns = schema[predicate].columns
     shape = distinct if has_duplicates(plan, columns, context) else _as_they_are
     target = Target(name, columns, "whole", shape, grows=True)
-    rows = apply_plans(store, cache, [plan], context, target)
+    rows = apply_plans(work.runner, [plan], context, target)
     return {predicate: Part("temp", name, rows)} if rows else {}
 
 
@@ -65,9 +65,9 @@ def _as_they_are(heads: exp.Query | None) -> exp.Query:
     return heads
 
 
-RULES: Evaluates = Operator(
+RULES: Evaluates = certain(
     "rules",
+    "not recursive",
     lambda work: not (work.hypernode.recursive or work.hypernode.bests),
-    lambda work: Cost(0, "not recursive"),
-    lambda work, _: _in_order(work),
+    _in_order,
 )

@@ -46,7 +46,9 @@ def _linear(work: Evaluation) -> Fixpoint:
     name = table_name(hypernode, predicate, schema)
     preserved = work.forms.preserved
     kept = columns[preserved[0]].name if preserved else None
-    if kept and pays(store, work.reads, lambda: most_facts(store, predicate, rules, before)):
+    if kept and pays(
+        store, work.reads, len(columns), lambda: most_facts(store, predicate, rules, before)
+    ):
 
         def recursion(first: int, end: int) -> exp.Select:
             begun = [among(query, kept, first, end) for query in seeds.values()]

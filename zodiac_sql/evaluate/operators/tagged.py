@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from zodiac_sql.cost.calibration import HASHED, PLANNED_BODY, STATEMENT
+from zodiac_sql.cost.calibration import ALONE, HASHED, PLANNED_BODY, STATEMENT
 from zodiac_sql.cost.operator import Cost, Operator
 from zodiac_sql.database.statements import create_temp, drop, union_all
 from zodiac_sql.database.store import Store
@@ -29,10 +29,8 @@ from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Version, whole
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
 from zodiac_sql.sql.select import compile_rule
+from zodiac_sql.sql.set_difference import MOST_PARTS
 from zodiac_sql.sql.tagged import layout_of, typed
-
-MOST_PARTS = 4
-"""So many tables of one predicate may be read in several places of one recursive statement."""
 
 
 def linear_of_several(
@@ -107,10 +105,6 @@ def _cost(work: Evaluation) -> Cost:
     statements = 2 + 2 * len(hypernode.derives)
     rules = PLANNED_BODY * len(hypernode.rules)
     return Cost(STATEMENT * statements + rules + ALONE * HASHED * work.reads)
-
-
-ALONE = 8
-"""So many times as much as a loop it takes for each fact that is read and derived."""
 
 
 def _tagged(work: Evaluation) -> Fixpoint:

@@ -19,10 +19,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from zodiac_sql.cost.calibration import ARC, ROUND
 from zodiac_sql.database.store import Store
-
-FEW = 10_000
-"""So many edges Python goes through in less time than DuckDB takes for two rounds."""
 
 _ROUND = """
 least_neighbour AS MATERIALIZED (
@@ -105,7 +103,7 @@ def find_roots(store: Store, edges: int) -> None:
     So many edges are in "zodiac$edges" (a, b), BIGINT, a <> b, in any direction, repeated or not;
     each node is in at least one.
     """
-    if edges <= FEW:
+    if ARC * edges <= 2 * ROUND:
         found = _roots(store.rows(_EDGES))
         store.run(_PUT, [[*found], [*found.values()]])
         return

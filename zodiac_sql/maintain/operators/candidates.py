@@ -8,6 +8,7 @@ was not there. (Paper 2, Algorithm 3, lines for non-recursive rules; paper 1, se
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from math import inf
 
@@ -16,20 +17,20 @@ from sqlglot import exp
 from zodiac_sql.cost.calibration import DERIVED, PLANNED_JOIN, STATEMENT
 from zodiac_sql.cost.operator import Cost, Declined, Operator
 from zodiac_sql.cost.products import checks_sooner
+from zodiac_sql.database.runner import Runner
 from zodiac_sql.database.statements import distinct, union_all
 from zodiac_sql.evaluate.cache_keys import relation_key
-from zodiac_sql.evaluate.run_plans import Target, apply_plans, product_in
+from zodiac_sql.evaluate.run_plans import Target, apply_plans, found_by, product_in
 from zodiac_sql.language.syntax import Rule
 from zodiac_sql.maintain.contract import Maintained, Task, Work
 from zodiac_sql.maintain.operators.products import cost_of_joins
 from zodiac_sql.maintain.steps.aggregate_groups import with_touched_groups
 from zodiac_sql.maintain.steps.change_plans import gains, losses, whole_plan
-from zodiac_sql.maintain.steps.plans import found_by
 from zodiac_sql.maintain.weighed import PATIENCE, Maintains, Weighed
 from zodiac_sql.names import CHANGE_FACTS
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.duplicates import is_injective
-from zodiac_sql.sql.emptiness import is_empty
+from zodiac_sql.sql.emptiness import solvable
 from zodiac_sql.sql.plan import Plan, Version, candidate_check
 from zodiac_sql.sql.product import Bits, Product
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query, source
@@ -56,7 +57,7 @@ def candidates(
     work = work.plus(forward=rows, insertions=rows, iterations=1)
     edit = Edit(inserted, deleted, deleted, inserted)
     edits = {rule.head.predicate: edit} if edit else {}
-    return Maintained(edits, work, "candidates", task.ranked)
+    return Maintained(edits, work, "candidates", task.former.ranked)
 
 
 def _deleted(
@@ -65,11 +66,10 @@ def _deleted(
     """The facts that the rule derived and derives no longer."""
     predicate = rule.head.predicate
     sure = is_sure(task) and also is None
-    context = task.context(task.inputs)
-    plans = _solvable(losses(task), context)
-    if not plans or task.stored(predicate) is None:
+    plans = solvable(losses(task), task.context)
+    if not plans or task.former.stored(predicate) is None:
         return None, Work()
-    columns = task.schema[predicate].columns
+    columns = task.columns(predicate)
     given = Relation(columns, (also,) if also else ())
 
     def each_once(heads: exp.Query | None) -> exp.Query:
@@ -79,7 +79,7 @@ def _deleted(
     name = f"{CHANGE_FACTS}minus_{task.stem(predicate)}"
     table = name if sure else f"cand_{task.stem(predicate)}"
     target = Target(table, columns, ("lost", relation_key(given)), each_once)
-    found = found_by(task, plans, context, target)
+    found = found_by(task.runner, plans, task.context, target)
     if found is None:
         return None, Work()
     work = Work(checked=found.rows, forward=found.rows, deletions=found.rows)
@@ -93,67 +93,60 @@ def _deleted(
 
 def _without_derivation(task: Task, rule: Rule, candidates_: Part, name: str) -> Part | None:
     """The candidates that the rule does not derive any more."""
-    columns = task.schema[rule.head.predicate].columns
+    columns = task.columns(rule.head.predicate)
     given = Relation(columns, (candidates_,))
 
     def relation(predicate: str, version: Version) -> Relation:
-        return given if version is Version.CANDIDATE else task.inputs(predicate, version)
+        return given if version is Version.CANDIDATE else task.context.relation(predicate, version)
 
-    context = task.context(relation)
-    plan, product = _check(task, rule, candidates_, context)
-    plans = _solvable([plan], context)
+    context = replace(task.context, relation=relation)
+    plan, product = _check(task.runner, rule, candidates_, context)
+    plans = solvable([plan], context)
 
     def left(heads: exp.Query | None) -> exp.Query:
         query = exp.select(*columns_of(given, "c"))
         return absent(query.from_(source(given, "c")), given, heads)
 
     target = Target(name, columns, ("left", relation_key(given)), left)
-    rows = apply_plans(task.store, task.cache, plans, context, target, product=product)
+    rows = apply_plans(task.runner, plans, context, target, product=product)
     return Part("temp", name, rows) if rows else None
 
 
 def _check(
-    task: Task, rule: Rule, candidates_: Part, context: Context
+    runner: Runner, rule: Rule, candidates_: Part, context: Context
 ) -> tuple[Plan, tuple[Product, Bits] | None]:
     """The plan that finds which candidates the rule derives, and how it is evaluated as a product.
 
     It goes through these; or finds all heads, where a product does that sooner (cost/products.py).
     """
-    everything = whole_plan(task, rule, Version.ALL)
-    product = product_in(task.cache, everything, context)
-    if product and (bits := checks_sooner(task.store, product, context, candidates_.rows)):
+    everything = whole_plan(runner.cache, rule, Version.ALL)
+    product = product_in(runner.cache, everything, context)
+    if product and (bits := checks_sooner(runner.store, product, context, candidates_.rows)):
         return everything, (product, bits)
-    return task.cache.get(("check", rule.name), lambda: candidate_check(rule)), None
+    return runner.cache.get(("check", rule.name), lambda: candidate_check(rule)), None
 
 
 def _inserted(task: Task, rule: Rule) -> Part | None:
     """The facts that the rule derives and did not derive."""
     predicate = rule.head.predicate
-    context = task.context(task.inputs)
-    plans = _solvable(gains(task), context)
+    plans = solvable(gains(task), task.context)
     if not plans:
         return None
-    stored = task.stored(predicate)
-    sure = is_sure(task)
-    columns = task.schema[predicate].columns
-    known = Relation(columns, (stored,) if stored and not sure else ())
+    stored, columns = task.former.stored(predicate), task.columns(predicate)
+    known = Relation(columns, (stored,) if stored and not is_sure(task) else ())
     name = f"{CHANGE_FACTS}plus_{task.stem(predicate)}"
     key = ("gained", relation_key(known))
     target = Target(name, columns, key, partial(unknown, known=known), grows=True)
-    return found_by(task, plans, context, target)
+    return found_by(task.runner, plans, task.context, target)
 
 
 def is_sure(task: Task) -> bool:
     """Whether each fact has exactly one derivation, and so comes and goes with it."""
-    if task.heritage and task.heritage.lost:
+    if (heritage := task.former.heritage) and heritage.lost:
         return False
     (rule,) = task.hypernode.rules
-    head, context = task.schema[rule.head.predicate].columns, task.context(task.inputs)
-    return task.cache.get(("injective", rule.name), lambda: is_injective(rule, head, context))
-
-
-def _solvable(plans: list[Plan], context: Context) -> list[Plan]:
-    return [plan for plan in plans if not is_empty(plan, context)]
+    head, key = task.columns(rule.head.predicate), ("injective", rule.name)
+    return task.runner.cache.get(key, lambda: is_injective(rule, head, task.context))
 
 
 def _cost(weighed: Weighed) -> Cost:

@@ -7,26 +7,27 @@ written.
 
 from __future__ import annotations
 
-from zodiac_sql.cost.operator import Cost, Operator
+from functools import partial
+
+from zodiac_sql.cost.operator import certain
 from zodiac_sql.evaluate.partition.condensation import Condensation, renew
 from zodiac_sql.maintain.contract import Maintained, Task, Work
 from zodiac_sql.maintain.steps.change_plans import losses
-from zodiac_sql.maintain.weighed import Maintains
+from zodiac_sql.maintain.weighed import Maintains, Weighed
 from zodiac_sql.names import between, classes, given
 from zodiac_sql.sql.plan import Version
-from zodiac_sql.sql.relations import Relation
 from zodiac_sql.storage.edits import Delta, Edit
 
 
 def components(task: Task) -> Maintained:
     """Maintain a hypernode that derives nothing but a relation kept as components."""
-    (row,) = task.modules
+    (row,) = task.inner.rows
     name = row.predicate
-    (former,) = task.before.derived[name][task.hypernode.id]
-    found = Condensation(task.store, row, task.schema[name].columns, task.stem(name))
-    nothing = Relation(found.columns, ())
-    delta = task.deltas.get(given(name), Delta(nothing, nothing))
-    renew(former, found, task.inputs(given(name), Version.ALL), delta)
+    (former,) = task.former.tables[name]
+    found = Condensation(task.runner.store, row, task.columns(name), task.stem(name))
+    read = partial(task.context.relation, given(name))
+    delta = Delta(read(Version.INSERTED), read(Version.DELETED))
+    renew(former, found, read(Version.ALL), delta)
     moved = found.moved()
     edits = {}
     for table, gone, come in (
@@ -40,14 +41,15 @@ def components(task: Task) -> Maintained:
     return Maintained(edits, Work(iterations=1), "components", ranked=False)
 
 
-def _matches(task: Task) -> bool:
-    loses = task.merges and losses(task)
-    return any(row.directed for row in task.modules) and not loses
+def _matches(weighed: Weighed) -> bool:
+    task = weighed.task
+    loses = task.former.merges and losses(task)
+    return any(row.directed for row in task.inner.rows) and not loses
 
 
-COMPONENTS: Maintains = Operator(
+COMPONENTS: Maintains = certain(
     "components",
-    lambda weighed: _matches(weighed.task),
-    lambda weighed: Cost(0, "a relation is kept as components"),
-    lambda weighed, _: components(weighed.task),
+    "a relation is kept as components",
+    _matches,
+    lambda weighed: components(weighed.task),
 )

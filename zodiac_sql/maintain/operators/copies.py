@@ -38,7 +38,7 @@ def copy_changes(task: Task) -> Maintained:
         found = _source(task, name)
         assert found is not None
         source, order, number = found
-        delta = task.deltas.get(source)
+        delta = task.inputs.deltas.get(source)
         if delta is None:
             continue
         gone = _copied(task, name, "minus", delta.deleted, order, None)
@@ -48,15 +48,18 @@ def copy_changes(task: Task) -> Maintained:
         edits[name] = Edit(come, gone, gone, come, covers=covers)
         lost, won = (part.rows if part else 0 for part in (gone, come))
         work = work.plus(forward=lost + won, deletions=lost, insertions=won)
-    return Maintained({n: edit for n, edit in edits.items() if edit}, work, "copies", task.ranked)
+    edits = {name: edit for name, edit in edits.items() if edit}
+    return Maintained(edits, work, "copies", task.former.ranked)
 
 
 def _source(task: Task, predicate: str) -> Source | None:
     """The only source of a predicate that had or has facts; None if there is none, or several."""
     filled = [
         (name, order, number)
-        for (name, order), number in (task.forms.copies or {}).get(predicate, {}).items()
-        if any(task.inputs(name, version).rows for version in (Version.BEFORE, Version.ALL))
+        for (name, order), number in (task.inner.forms.copies or {}).get(predicate, {}).items()
+        if any(
+            task.inputs.relation(name, version).rows for version in (Version.BEFORE, Version.ALL)
+        )
     ]
     return filled[0] if len(filled) == 1 else None
 
@@ -70,7 +73,7 @@ def _copied(
     """
     if not facts.rows:
         return None
-    own = Relation(task.schema[predicate].columns, ())
+    own = Relation(task.columns(predicate), ())
     if part := table_of_copies(facts, order, own.columns):
         return _with_rank(part, rank)
 
@@ -80,7 +83,7 @@ def _copied(
 
     name = f"{CHANGE_FACTS}{kind}_{task.stem(predicate)}"
     key = ("copied", relation_key(facts), order)
-    made = make_part(task.store, task.cache, key, name, query)
+    made = make_part(task.runner, key, name, query)
     return _with_rank(made, rank) if made else None
 
 
@@ -91,9 +94,9 @@ def _with_rank(part: Part, rank: int | None) -> Part:
 def _matches(weighed: Weighed) -> bool:
     """Whether each predicate has its facts from one other, and no rows must be counted first."""
     task = weighed.task
-    if task.forms.copies is None or task.heritage or task.modules or task.store.watch.counts:
+    if task.inner.forms.copies is None or task.inner.rows or task.runner.store.watch.counts:
         return False
-    if task.hypernode.recursive and not task.ranked:
+    if task.former.heritage or (task.hypernode.recursive and not task.former.ranked):
         return False
     return all(_source(task, name) for name in task.hypernode.derives)
 

@@ -22,59 +22,54 @@ from sqlglot import exp
 
 from zodiac_sql.cost.calibration import SCANNED, STATEMENT
 from zodiac_sql.cost.operator import Cost, Declined, Operator
-from zodiac_sql.database.render import render
 from zodiac_sql.database.statements import semi_join, union_all
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.make_tables import make_table
 from zodiac_sql.maintain.contract import Outcome, Task, Work
 from zodiac_sql.maintain.operators.support import can_support, extended, growth
-from zodiac_sql.maintain.steps.merge_tables import working_tables
-from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, context_of
+from zodiac_sql.maintain.steps.change_plans import gains
+from zodiac_sql.maintain.steps.merge_tables import begun
+from zodiac_sql.maintain.steps.recursion import Recursion
+from zodiac_sql.maintain.steps.working_table import WorkingTable
 from zodiac_sql.maintain.weighed import Maintains, Weighed
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Relation, columns_of, relation_query, table
 
-STATEMENTS = 12
-"""It takes six to find what may be lost, and to look for other paths, each with several joins."""
-
-LOOKS = 2
-"""How often all pairs are looked at. (One edge of 970,000 pairs in a tree: 0.12 s.)"""
-
 
 def loses_one_edge(task: Task) -> bool:
     """Whether the change is that a closure loses one of its edges."""
-    if task.edges is None or task.edges not in task.deltas:
+    inputs, former = task.inputs, task.former
+    if inputs.edges is None or inputs.edges not in inputs.deltas:
         return False
-    if task.heritage or task.closures or not task.ranked or len(task.hypernode.derives) > 1:
+    if former.heritage or not former.ranked or len(task.hypernode.derives) > 1:
         return False
     (predicate,) = task.hypernode.derives
-    edges = task.inputs(task.edges, Version.BEFORE)
-    if [c.type for c in edges.columns] != [c.type for c in task.schema[predicate].columns]:
+    edges = inputs.relation(inputs.edges, Version.BEFORE)
+    if [c.type for c in edges.columns] != [c.type for c in task.columns(predicate)]:
         return False
-    deltas = task.deltas.values()
+    deltas = inputs.deltas.values()
     return all((d.deleted.rows, d.inserted.rows) == (1, 0) for d in deltas)
 
 
-def lose_one_edge(task: Task, owns: WorkingTables) -> Work | Declined:
+def lose_one_edge(recursion: Recursion) -> Work | Declined:
     """Create `gone_*`: the pairs of which a path may have led over the edge.
 
     Declines if there seems to be another path from its beginning to its end.
     """
-    assert task.edges is not None
-    (own,) = owns.values()
-    context = context_of(task, owns)
-    edge, edges = (context.relation(task.edges, v) for v in (Version.DELETED, Version.ALL))
+    assert recursion.edges is not None
+    (own,) = recursion.owns.values()
+    read = partial(recursion.context.relation, recursion.edges)
+    runner, edge, edges = recursion.runner, read(Version.DELETED), read(Version.ALL)
     before = own.relation(Version.BEFORE)
     if own.stored is None:
         return Work()
     key = ("detour", *map(relation_key, (edge, edges, before)))
-    text = task.cache.get(key, lambda: render(_detour(edge, edges, before)))
-    if task.store.rows(text):
+    if runner.store.rows(runner.text(key, lambda: _detour(edge, edges, before))):
         return Declined("another path seems to lead past that edge")
     key = ("lost edge", relation_key(edge), relation_key(before), own.stored.table, own.ranked)
     over = partial(_over, own, edge, before)
     # As it is written: DuckDB would keep pairs, of which there are many, and look nodes up in them.
-    rows = make_table(task.store, task.cache, key, own.gone_table, over, as_written=True)
+    rows = make_table(runner, key, own.gone_table, over, as_written=True)
     own.loses(rows)
     return Work(checked=rows, overdeleted=rows, forward=rows, deletions=rows, iterations=1)
 
@@ -117,14 +112,16 @@ def _matches(weighed: Weighed) -> bool:
 
 
 def _cost(weighed: Weighed) -> Cost:
-    """Some statements, of which some look at all pairs, and one at what may have come back."""
-    return Cost(STATEMENT * STATEMENTS + LOOKS * SCANNED * weighed.held, "one edge is lost")
+    """Six statements of several joins find what may be lost, and look for other paths. All pairs
+    are looked at twice. (One edge of 970,000 pairs in a tree: 0.12 s.)
+    """
+    return Cost(12 * STATEMENT + 2 * SCANNED * weighed.held, "one edge is lost")
 
 
 def _run(weighed: Weighed, next_ms: float) -> Outcome | Declined:
     task = weighed.task
-    owns = working_tables(task)
-    return extended(task, owns, lose_one_edge(task, owns), growth(weighed, next_ms))
+    recursion = begun(task, ranked=True)
+    return extended(recursion, gains(task), lose_one_edge(recursion), growth(weighed, next_ms))
 
 
 LOST_EDGE: Maintains = Operator("lost edge", _matches, _cost, _run)

@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from zodiac_sql.cost.operator import Cost, Operator
-from zodiac_sql.language.syntax import Rule
+from zodiac_sql.cost.operator import certain
+from zodiac_sql.language.syntax import Column, Rule
 from zodiac_sql.maintain.contract import Maintained, Outcome, Task, Work
-from zodiac_sql.maintain.weighed import Maintains
+from zodiac_sql.maintain.weighed import Maintains, Weighed
 from zodiac_sql.rewrite.forms import Forms
-from zodiac_sql.sql.relations import Part, Relation
+from zodiac_sql.sql.relations import Relation
 from zodiac_sql.storage.edits import Delta, Edit
-from zodiac_sql.storage.owners import Owner
-from zodiac_sql.storage.sources import Sources
+from zodiac_sql.storage.sources import Sources, own
 
 One = Callable[[Task], Outcome]
 """How one rule is maintained."""
@@ -26,8 +25,8 @@ One = Callable[[Task], Outcome]
 
 def by_nodes(task: Task, one: One) -> Outcome:
     """Maintain the rules of a hypernode in their order."""
-    after = Sources(task.after.schema, task.after.explicit, dict(task.after.derived))
-    deltas = dict(task.deltas)
+    after = own(task.inputs.after)
+    deltas = dict(task.inputs.deltas)
     edits: dict[str, Edit] = {}
     work = Work()
     for rule in task.hypernode.rules:
@@ -40,41 +39,33 @@ def by_nodes(task: Task, one: One) -> Outcome:
         work = work.and_(done.work)
         for name, edit in done.edits.items():
             edits[name] = edit
-            deltas[name] = _delta(task, name, edit)
-            after.derived[name] = _edited(after.derived.get(name, {}), task.hypernode.id, edit)
-    return Maintained(edits, work, "nodes", task.ranked)
+            deltas[name] = _delta(task.columns(name), edit)
+            parts = after.derived.get(name, {}).get(task.hypernode.id, ())
+            after.put(name, task.hypernode.id, edit.applied(parts))
+    return Maintained(edits, work, "nodes", task.former.ranked)
 
 
 def _alone(task: Task, rule: Rule, after: Sources, deltas: Mapping[str, Delta]) -> Task:
     def make() -> Forms:
-        return Forms(replace(task.hypernode, rules=(rule,)), task.schema)
+        return Forms(replace(task.hypernode, rules=(rule,)), after.schema)
 
-    forms = task.cache.get(("alone", rule.name), make)
-    return replace(task, forms=forms, after=after, deltas=deltas)
+    forms = task.runner.cache.get(("alone", rule.name), make)
+    inputs = replace(task.inputs, hypernode=forms.hypernode, after=after, deltas=deltas)
+    context = replace(task.context, relation=inputs.relation)
+    return replace(task, inner=replace(task.inner, forms=forms), inputs=inputs, context=context)
 
 
-def _delta(task: Task, name: str, edit: Edit) -> Delta:
-    columns = task.schema[name].columns
+def _delta(columns: tuple[Column, ...], edit: Edit) -> Delta:
     inserted, deleted = ((part,) if part else () for part in (edit.inserted, edit.deleted))
     return Delta(Relation(columns, inserted), Relation(columns, deleted))
 
 
-def _edited(
-    owners: Mapping[Owner, tuple[Part, ...]], owner: int, edit: Edit
-) -> dict[Owner, tuple[Part, ...]]:
-    return {**owners, owner: edit.applied(owners.get(owner, ()))}
-
-
 def nodes(one: One) -> Maintains:
     """The operator, by how each rule is maintained."""
-    return Operator(
-        "nodes",
-        lambda weighed: _has_nodes(weighed.task),
-        lambda weighed: Cost(0, "its rule is decomposed"),
-        lambda weighed, _: by_nodes(weighed.task, one),
-    )
+    why = "its rule is decomposed"
+    return certain("nodes", why, _has_nodes, lambda weighed: by_nodes(weighed.task, one))
 
 
-def _has_nodes(task: Task) -> bool:
-    hypernode = task.hypernode
+def _has_nodes(weighed: Weighed) -> bool:
+    hypernode = weighed.task.hypernode
     return not (hypernode.bests or hypernode.recursive) and len(hypernode.rules) > 1

@@ -9,28 +9,27 @@ from __future__ import annotations
 from math import inf
 
 from zodiac_sql.cost.calibration import STATEMENT
-from zodiac_sql.cost.operator import Cost, Declined, Operator
+from zodiac_sql.cost.operator import Cost, Declined, Operator, certain
 from zodiac_sql.cost.rounds import rounds_in
 from zodiac_sql.maintain.contract import Outcome
 from zodiac_sql.maintain.papers.dred import dred
 from zodiac_sql.maintain.steps.change_plans import losses
 from zodiac_sql.maintain.weighed import Maintains, Weighed
 
-STATEMENTS = 12
-"""How many statements it takes where little moves."""
-
 
 def _matches(weighed: Weighed) -> bool:
     task = weighed.task
-    if task.merges and losses(task):
+    if task.former.merges and losses(task):
         return False
-    return any(row.parted and not row.directed for row in task.modules)
+    return any(row.parted and not row.directed for row in task.inner.rows)
 
 
 def _cost(weighed: Weighed) -> Cost:
-    """Without other rules, the module itself does not do more than starting over."""
+    """Where little moves, it takes twelve statements. Without other rules, the module itself does
+    not do more than starting over.
+    """
     others = weighed.incremental if weighed.task.hypernode.rules else 0
-    return Cost(STATEMENT * STATEMENTS + others, "a relation is kept as a partition")
+    return Cost(12 * STATEMENT + others, "a relation is kept as a partition")
 
 
 def _run(weighed: Weighed, next_ms: float) -> Outcome | Declined:
@@ -41,10 +40,7 @@ def _run(weighed: Weighed, next_ms: float) -> Outcome | Declined:
 
 PARTITIONS: Maintains = Operator("dred", _matches, _cost, _run)
 
-AS_CHOSEN: Maintains = Operator(
-    "dred",
-    _matches,
-    lambda weighed: Cost(0, "a relation is kept as a partition"),
-    lambda weighed, _: dred(weighed.task),
+AS_CHOSEN: Maintains = certain(
+    "dred", "a relation is kept as a partition", _matches, lambda weighed: dred(weighed.task)
 )
 """The same for strategies that users choose."""

@@ -13,7 +13,7 @@ from math import inf
 
 from zodiac_sql.cost.calibration import JOIN_ROW, STATEMENT
 from zodiac_sql.cost.operator import Cost, Declined, Operator
-from zodiac_sql.cost.products import Estimate, checking, estimated
+from zodiac_sql.cost.products import Estimate, checking, estimated, is_worth_counting
 from zodiac_sql.evaluate.cache_keys import plan_key
 from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.evaluate.run_plans import product_in
@@ -22,18 +22,12 @@ from zodiac_sql.maintain.steps.change_plans import gains, losses, whole_plan
 from zodiac_sql.maintain.weighed import Maintains, Weighed
 from zodiac_sql.names import CHANGE_FACTS
 from zodiac_sql.sql.context import Context
-from zodiac_sql.sql.emptiness import is_empty
+from zodiac_sql.sql.emptiness import solvable
 from zodiac_sql.sql.plan import Plan, Version
 from zodiac_sql.sql.product import Bits, Product
 from zodiac_sql.sql.products_apart import Apart, Held, apart, common_bits, held
 from zodiac_sql.sql.relations import Part
 from zodiac_sql.storage.edits import Edit
-
-SOONER = 0.9
-"""To compare a product takes at most this share of what it takes to evaluate it."""
-
-FEWEST_CHANGED = 500
-"""Joins are not weighed against a product if fewer facts have changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +35,6 @@ class _Changed:
     """A product, what its rule had derived, and the plans of what it may lose and gain."""
 
     task: Task
-    context: Context
     product: Product
     former: Held
     losses: Sequence[Plan]
@@ -59,31 +52,31 @@ def _product(weighed: Weighed) -> _Changed | None:
 
 def _changed(task: Task) -> _Changed | None:
     """The product of a hypernode, if its one rule is one and has derived something."""
-    if task.hypernode.recursive or task.heritage or task.modules or task.store.watch.counts:
+    runner, context = task.runner, task.context
+    if task.inner.forms.product is None or task.hypernode.recursive or task.inner.rows:
+        return None
+    if task.former.heritage or runner.store.watch.counts:
         return None
     (rule,) = task.hypernode.rules
-    predicate, context = rule.head.predicate, task.context(task.inputs)
-    product = product_in(task.cache, whole_plan(task, rule, Version.ALL), context)
-    stored = task.stored(predicate)
+    predicate = rule.head.predicate
+    product = product_in(runner.cache, whole_plan(runner.cache, rule, Version.ALL), context)
+    stored = task.former.stored(predicate)
     if stored is None or product is None:
         return None
-    former = held(product, stored, task.schema[predicate].columns, context)
+    former = held(product, stored, task.columns(predicate), context)
     if former is None:
         return None
-    lost, gained = (
-        [plan for plan in plans if not is_empty(plan, context)]
-        for plans in (losses(task), gains(task))
-    )
-    return _Changed(task, context, product, former, lost, gained)
+    lost, gained = (solvable(plans, context) for plans in (losses(task), gains(task)))
+    return _Changed(task, product, former, lost, gained)
 
 
 def _cost(weighed: Weighed) -> Cost:
     """What it costs to compare. If little has changed, nothing is counted to tell."""
     found = _product(weighed)
     assert found is not None
-    if not _are_large(found.context, [*found.losses, *found.gains]):
-        return Cost(SOONER * weighed.anew, "a product is compared sooner than evaluated")
-    estimate = _estimate(found.task, found.context, found.product)
+    if not _are_large(found.task.context, [*found.losses, *found.gains]):
+        return Cost(weighed.anew, "a product is compared sooner than evaluated")
+    estimate = _estimate(found)
     if estimate is None:
         return Cost(inf, "a join costs little")
     ms = found.ways * (STATEMENT + estimate.apart(found.former.part.rows))
@@ -93,11 +86,11 @@ def _cost(weighed: Weighed) -> Cost:
 def _run(weighed: Weighed, _: float) -> Maintained | Declined:
     found = _product(weighed)
     assert found is not None
-    estimate = _estimate(found.task, found.context, found.product)
+    estimate = _estimate(found)
     if estimate is None:
         return Declined("a join costs little")
     bits = common_bits(
-        found.task.store, found.product, estimate.values, found.former, found.context
+        found.task.runner.store, found.product, estimate.values, found.former, found.task.context
     )
     if bits is None:
         return Declined("its values do not lie close together")
@@ -109,17 +102,17 @@ def cost_of_joins(weighed: Weighed) -> float | None:
     check what may be lost, by a join or by a product. None: it is none, or little has changed.
     """
     found = _product(weighed)
-    if found is None or not _are_large(found.context, [*found.losses, *found.gains]):
+    if found is None or not _are_large(found.task.context, [*found.losses, *found.gains]):
         return None
-    estimate = _estimate(found.task, found.context, found.product)
+    estimate = _estimate(found)
     if estimate is None:
         return None
     lost, gained = (
-        sum(first * second for first, second in _sizes(found.context, plans)) / estimate.inner
+        sum(first * second for first, second in _sizes(found.task.context, plans)) / estimate.inner
         for plans in (found.losses, found.gains)
     )
     some = min(lost, found.former.part.rows)
-    checked = checking(found.product, found.context, estimate, some)
+    checked = checking(found.product, found.task.context, estimate, some)
     return JOIN_ROW * (lost + gained) + min(checked, estimate.ms)
 
 
@@ -127,14 +120,15 @@ def _sizes(context: Context, plans: Sequence[Plan]) -> list[list[int]]:
     return [[context.relation(s.atom.predicate, s.version).rows for s in p.scans] for p in plans]
 
 
-def _estimate(task: Task, context: Context, product: Product) -> Estimate | None:
+def _estimate(changed: _Changed) -> Estimate | None:
     """What the product costs. What is counted for that is remembered until sizes are others."""
+    product, context, runner = changed.product, changed.task.context, changed.task.runner
     sizes = tuple(
         context.relation(scan.atom.predicate, scan.version).rows.bit_length()
         for scan in (product.first, product.second)
     )
-    found = partial(estimated, task.store, product, context, {})
-    return task.cache.get(("estimate", id(product.plan), sizes), found)
+    found = partial(estimated, runner.store, product, context, {})
+    return runner.cache.get(("estimate", id(product.plan), sizes), found)
 
 
 def _are_large(context: Context, plans: Sequence[Plan]) -> bool:
@@ -143,31 +137,31 @@ def _are_large(context: Context, plans: Sequence[Plan]) -> bool:
     return (
         bool(sizes)
         and all(len(each) == 2 for each in sizes)
-        and max(map(min, sizes)) >= FEWEST_CHANGED
+        and any(is_worth_counting(*each) for each in sizes)
     )
 
 
 def _compared(changed: _Changed, bits: Bits) -> Maintained:
     """The edit of the table, by what it may have lost and gained."""
-    task, context, product = changed.task, changed.context, changed.product
+    task, context, product = changed.task, changed.task.context, changed.product
     (predicate,), held = task.hypernode.derives, changed.former
     key = (id(product.plan), plan_key(product.plan, context), held.part.table, bits)
 
     def found(which: Apart, kind: str) -> Part | None:
         query = partial(apart, product, bits, held, context, which)
         name = f"{CHANGE_FACTS}{kind}_{task.stem(predicate)}"
-        return make_part(task.store, task.cache, ("apart", which, key), name, query)
+        return make_part(task.runner, ("apart", which, key), name, query)
 
     deleted = found("lost", "minus") if changed.losses else None
     inserted = found("gained", "plus") if changed.gains else None
     lost, gained = (part.rows if part else 0 for part in (deleted, inserted))
-    if task.store.watch.bounds is not None:
-        task.store.watch.bounds.found([product.plan.rule.name], gained)
+    if (bounds := task.runner.store.watch.bounds) is not None:
+        bounds.found([product.plan.rule.name], gained)
     edit = Edit(inserted, deleted, deleted, inserted)
     work = Work(
         checked=held.part.rows, forward=gained, deletions=lost, insertions=gained, iterations=1
     )
-    return Maintained({predicate: edit} if edit else {}, work, "products", task.ranked)
+    return Maintained({predicate: edit} if edit else {}, work, "products", task.former.ranked)
 
 
 PRODUCTS: Maintains = Operator(

@@ -5,12 +5,15 @@ It is the oracle of the other strategies. Its cost depends on the data, not on t
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
 
 from sqlglot import exp
 
-from zodiac_sql.cost.operator import Cost, Operator
+from zodiac_sql.cost.operator import Cost, Operator, certain
+from zodiac_sql.database.runner import Runner
 from zodiac_sql.database.statements import create_temp
+from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.evaluation import Evaluation
 from zodiac_sql.evaluate.make_tables import make_part
@@ -33,11 +36,11 @@ from zodiac_sql.storage.same_values import have_same_types, in_types_of
 
 def recompute(task: Task) -> Maintained:
     """Evaluate a hypernode; tables that are as they were have no edit."""
-    task.store.watch.begins_anew()  # an operator may have given up: what it has found is no growth
-    context = task.context(lambda name, _: task.inputs(name, Version.ALL))
-    work = Evaluation(
-        task.store, task.forms, task.schema, context, task.cache, modules=task.modules
-    )
+    runner, inner, inputs = task.runner, task.inner, task.inputs
+    # An operator may have given up: what it has found is no growth.
+    runner.store.watch.begins_anew()
+    context = replace(task.context, relation=lambda name, _: inputs.relation(name, Version.ALL))
+    work = Evaluation(runner, inner.forms, inputs.after.schema, context, modules=inner.rows)
     fixpoint, decision = evaluate(work)
     edits = {}
     for predicate in task.hypernode.derives:
@@ -61,27 +64,23 @@ def _edit(task: Task, predicate: str, after: Part | None) -> Edit | None:
     A table is also rewritten if only its columns have changed, and always if it has ranks: the old
     ranks may rest on facts that no longer exist, and those of several predicates belong together.
     """
-    columns = task.schema[predicate].columns
-    if predicate not in task.before.schema or not task.before.derived.get(predicate, {}).get(
-        task.hypernode.id
-    ):
+    columns, before = task.columns(predicate), task.inputs.before.schema.get(predicate)
+    if before is None or not task.former.tables.get(predicate):
         return Edit(after, None, None, after, rewritten=True) if after else None
-    old = Relation(task.before.schema[predicate].columns, task.held(predicate))
+    runner, stem = task.runner, task.stem(predicate)
+    came, left = f"{CHANGE_FACTS}plus_{stem}", f"{CHANGE_FACTS}minus_{stem}"
+    old = Relation(before.columns, task.former.held(predicate))
     new = Relation(columns, (after,) if after else ())
     if not old.rows or not new.rows or not comparable(new, old):
-        inserted, deleted = after, _one(task, predicate, old)
+        inserted, deleted = after, _one(runner.store, left, old)
     elif len(old.parts) > 1 or not have_same_types(new.columns, old.columns):
-        before = in_types_of(task.store, old, new.columns)
-        after_ = in_types_of(task.store, new, old.columns)
-        inserted = _minus(task, f"{CHANGE_FACTS}plus_{task.stem(predicate)}", new, before)
-        deleted = _minus(task, f"{CHANGE_FACTS}minus_{task.stem(predicate)}", old, after_)
+        inserted = _minus(runner, came, new, in_types_of(runner.store, old, new.columns))
+        deleted = _minus(runner, left, old, in_types_of(runner.store, new, old.columns))
     else:
         grows, shrinks = directions(task)
-        name = f"{CHANGE_FACTS}plus_{task.stem(predicate)}"
-        inserted = _minus(task, name, new, old) if grows else None
+        inserted = _minus(runner, came, new, old) if grows else None
         gone = old.rows + (inserted.rows if inserted else 0) - new.rows
-        name = f"{CHANGE_FACTS}minus_{task.stem(predicate)}"
-        deleted = _minus(task, name, old, new) if shrinks and gone > 0 else None
+        deleted = _minus(runner, left, old, new) if shrinks and gone > 0 else None
     if inserted or deleted or task.hypernode.recursive or old.columns != columns:
         return Edit(inserted, deleted, None, after, rewritten=True)
     return None
@@ -89,10 +88,8 @@ def _edit(task: Task, predicate: str, after: Part | None) -> Edit | None:
 
 def _closure_edits(task: Task, predicate: str, closure: Closure) -> dict[str, Edit]:
     """The edits that turn the tables of a partition into those of the new fixpoint."""
-    held = task.held(predicate)
-    former = held[0].read.pairs if len(held) == 1 else None
-    if former and not former.between and _has_same_nodes(task, predicate, closure.columns):
-        compare(closure.partition, held[0])
+    if former := _former_pairs(task, predicate, closure.columns, directed=False):
+        compare(closure.partition, former)
         inserted = closure.partition.part("class", "before")
         deleted = closure.partition.part("before", "class")
     else:
@@ -110,11 +107,9 @@ def _closure_edits(task: Task, predicate: str, closure: Closure) -> dict[str, Ed
 
 def _condensed_edits(task: Task, predicate: str, condensed: Condensation) -> dict[str, Edit]:
     """The same where the relation is directed."""
-    held = task.held(predicate)
-    former = held[0].read.pairs if len(held) == 1 else None
     now = condensed.now
-    if former and former.between and _has_same_nodes(task, predicate, condensed.columns):
-        condensed.compare(held[0])
+    if former := _former_pairs(task, predicate, condensed.columns, directed=True):
+        condensed.compare(former)
         inserted, deleted = condensed.inserted, condensed.deleted
     else:
         edit = _edit(task, predicate, now if now.rows else None)
@@ -128,25 +123,31 @@ def _condensed_edits(task: Task, predicate: str, condensed: Condensation) -> dic
     return {predicate: Edit(inserted, deleted, None, None, rewritten=True, now=now), **tables}
 
 
-def _has_same_nodes(task: Task, predicate: str, columns: tuple[Column, ...]) -> bool:
-    """Whether nodes are of the same type as before."""
-    return have_same_types(columns, task.before.schema[predicate].columns)
+def _former_pairs(
+    task: Task, predicate: str, columns: tuple[Column, ...], directed: bool
+) -> Part | None:
+    """The former table, if it has been kept in the same way, with nodes of the same type."""
+    held = task.former.held(predicate)
+    pairs = held[0].read.pairs if len(held) == 1 else None
+    if pairs is None or bool(pairs.between) != directed:
+        return None
+    same = have_same_types(columns, task.inputs.before.schema[predicate].columns)
+    return held[0] if same else None
 
 
-def _one(task: Task, predicate: str, relation: Relation) -> Part | None:
+def _one(store: Store, name: str, relation: Relation) -> Part | None:
     """The facts of a relation in one table."""
     if len(relation.parts) < 2:
         return relation.parts[0] if relation.parts else None
-    name = f"{CHANGE_FACTS}minus_{task.stem(predicate)}"
-    rows = task.store.count(create_temp(name, relation_query(relation, distinct=True)))
+    rows = store.count(create_temp(name, relation_query(relation, distinct=True)))
     return Part("temp", name, rows)
 
 
-def _minus(task: Task, name: str, these: Relation, those: Relation) -> Part | None:
+def _minus(runner: Runner, name: str, these: Relation, those: Relation) -> Part | None:
     """Temporary table `name` with the rows of one table that another does not have, if any."""
 
     if len(these.parts) == 1 and _as_pairs(these):
-        return apart(task.store, name, these, those)
+        return apart(runner.store, name, these, those)
 
     def query() -> exp.Query:
         if len(these.parts) == 1 and these.columns == those.columns and not _as_pairs(those):
@@ -157,7 +158,7 @@ def _minus(task: Task, name: str, these: Relation, those: Relation) -> Part | No
         return lacking(relation_query(these), those)
 
     key = ("recomputed", relation_key(these), relation_key(those))
-    return make_part(task.store, task.cache, key, name, query)
+    return make_part(runner, key, name, query)
 
 
 def _as_pairs(relation: Relation) -> bool:
@@ -167,7 +168,7 @@ def _as_pairs(relation: Relation) -> bool:
 
 def _run(weighed: Weighed, _: float) -> Outcome:
     """Evaluate anew, or let it be done with something else at work in it."""
-    return Anew() if weighed.task.reconsiders else recompute(weighed.task)
+    return Anew() if weighed.task.instead.reconsiders else recompute(weighed.task)
 
 
 RECOMPUTE: Maintains = Operator(
@@ -177,11 +178,8 @@ RECOMPUTE: Maintains = Operator(
     _run,
 )
 
-AS_CHOSEN: Maintains = Operator(
-    "recompute",
-    lambda weighed: True,
-    lambda weighed: Cost(0, "as chosen"),
-    lambda weighed, _: recompute(weighed.task),
+AS_CHOSEN: Maintains = certain(
+    "recompute", "as chosen", lambda weighed: True, lambda weighed: recompute(weighed.task)
 )
 """The same as a strategy that users choose."""
 

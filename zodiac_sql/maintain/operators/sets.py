@@ -8,13 +8,15 @@ edges: 1.8 and 2.3 s to delete, not 4.8 and 3.8; 1.6 and 2.2 to insert, not 1.8 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from zodiac_sql.cost.calibration import COMPARED, STATEMENT
 from zodiac_sql.cost.operator import Cost, Declined, Operator
+from zodiac_sql.cost.sizes import is_written_in_place
 from zodiac_sql.database.statements import create_temp, union_all
 from zodiac_sql.evaluate import layers
 from zodiac_sql.evaluate.compared_layers import Compared, compared, forget
 from zodiac_sql.evaluate.layers import form_of
-from zodiac_sql.evaluate.semi_naive import table_name
 from zodiac_sql.maintain.contract import Maintained, Task, Work
 from zodiac_sql.maintain.steps.closure_form import directions, was_in_layers
 from zodiac_sql.maintain.weighed import Maintains, Weighed
@@ -27,45 +29,43 @@ from zodiac_sql.storage.edits import Edit
 LAYERS = 80
 """Closures in layers are expected to have so many, with what is done once."""
 
-MOST_MISPLACED = 0.25
-"""Write the table anew if more than this share of its facts would get another rank."""
-
 
 def moved_in_sets(task: Task) -> Maintained | Declined:
     """What enters and leaves a closure in layers; declines if it is none."""
-    stored = _stored(task)
-    if stored is None or not was_in_layers(task):
+    stored, forms, store = _stored(task), task.inner.forms, task.runner.store
+    if stored is None or not was_in_layers(store, forms, [stored]):
         return Declined("it was not evaluated in layers")
-    before = form_of(task.forms, _inputs(task, Version.BEFORE))
-    after = form_of(task.forms, _inputs(task, Version.ALL))
+    before = form_of(forms, _inputs(task.context, Version.BEFORE))
+    after = form_of(forms, _inputs(task.context, Version.ALL))
     if before is None or after is None:
         return Declined("its nodes are of several types")
     if min(after.facts.rows, after.edges.rows) < layers.FEWEST_ROWS:
         return Declined("it is too small for layers")
     enters, leaves = directions(task)
-    found = compared(task.store, before, after, stored, leaves)
+    found = compared(store, before, after, stored, leaves)
     done = _maintained(task, found, enters=enters, leaves=leaves) if found else None
-    forget(task.store)
+    forget(store)
     return done or Declined("it cannot be in layers")
 
 
 def _stored(task: Task) -> Part | None:
     """The table of a closure, if the rules were the same before, and its ranks are reliable."""
-    if not task.forms.along or not task.ranked or task.heritage or task.hypernode.bests:
+    former, before, after = task.former, task.inputs.before, task.inputs.after
+    if not task.inner.forms.along or not former.ranked or former.heritage or task.hypernode.bests:
         return None
-    if task.store.watch.counts:
+    if task.runner.store.watch.counts:
         return None
     (predicate,) = task.hypernode.derives
     read = {predicate, *task.hypernode.reads}
-    if any(task.before.schema.get(name) != task.schema[name] for name in read):
+    if any(before.schema.get(name) != after.schema[name] for name in read):
         return None
-    stored = task.stored(predicate)
+    stored = former.stored(predicate)
     return stored if stored and stored.ranked and not stored.read.pairs else None
 
 
-def _inputs(task: Task, version: Version) -> Context:
+def _inputs(context: Context, version: Version) -> Context:
     """What the rules read before the change, or after it."""
-    return task.context(lambda name, _: task.inputs(name, version))
+    return replace(context, relation=lambda name, _: context.relation(name, version))
 
 
 def _maintained(task: Task, found: Compared, *, enters: bool, leaves: bool) -> Maintained:
@@ -75,8 +75,8 @@ def _maintained(task: Task, found: Compared, *, enters: bool, leaves: bool) -> M
     inserted = found.entering(f"{CHANGE_FACTS}plus_{stem}") if enters else None
     deleted = found.leaving(f"{CHANGE_FACTS}minus_{stem}") if leaves else None
     moved = found.misplaced(f"misplaced_{stem}", deleted) if leaves else None
-    if moved and moved.rows > MOST_MISPLACED * found.stored.rows:
-        name = table_name(task.hypernode, predicate, task.schema)
+    if moved and not is_written_in_place(moved.rows, found.stored.rows):
+        name = task.stem(predicate)
         edit = Edit(inserted, deleted, None, found.whole(name), rewritten=True)
     else:
         removed = _together(task, f"{CHANGE_FACTS}gone_{stem}", deleted, moved, ranked=False)
@@ -93,11 +93,11 @@ def _together(
     """The facts of two tables in one, which is made only if there are others."""
     if others is None:
         return some
-    columns = task.schema[task.hypernode.derives[0]].columns
+    columns = task.columns(task.hypernode.derives[0])
     both = [
         relation_query(Relation(columns, (part,), ranked=ranked)) for part in (some, others) if part
     ]
-    rows = task.store.count(create_temp(name, union_all(both)))
+    rows = task.runner.store.count(create_temp(name, union_all(both)))
     return Part("temp", name, rows, ranked=ranked)
 
 

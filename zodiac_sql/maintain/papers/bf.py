@@ -26,15 +26,14 @@ body is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
-from zodiac_sql.cost.operator import Cost, Operator
+from zodiac_sql.cost.operator import certain
 from zodiac_sql.database.statements import semi_join, union_all
 from zodiac_sql.evaluate.cache_keys import relation_key
-from zodiac_sql.evaluate.run_plans import Shape, Target
+from zodiac_sql.evaluate.run_plans import Shape, Target, found_by
 from zodiac_sql.maintain.contract import Maintained, Stopped, Task, Work
 from zodiac_sql.maintain.papers.fact_sets import (
     Facts,
@@ -43,23 +42,17 @@ from zodiac_sql.maintain.papers.fact_sets import (
     keep_unknown,
     note,
     parts_of,
-    solvable,
     total_rows,
 )
 from zodiac_sql.maintain.papers.marking import NO_MARKS, Marking, with_marks
 from zodiac_sql.maintain.papers.prove import among_candidates, prove_or_disprove
 from zodiac_sql.maintain.steps.aggregate_groups import with_touched_groups
-from zodiac_sql.maintain.steps.change_plans import losses
+from zodiac_sql.maintain.steps.change_plans import gains, losses
 from zodiac_sql.maintain.steps.extend import extend
-from zodiac_sql.maintain.steps.merge_tables import working_tables
-from zodiac_sql.maintain.steps.plans import all_onwards, checks, found_by
-from zodiac_sql.maintain.steps.working_table import (
-    WorkingTable,
-    context_of,
-    edits_of,
-    take_out,
-)
-from zodiac_sql.maintain.weighed import Maintains
+from zodiac_sql.maintain.steps.merge_tables import begun
+from zodiac_sql.maintain.steps.working_table import WorkingTable, edits_of, take_out
+from zodiac_sql.maintain.weighed import Maintains, is_plain_recursion
+from zodiac_sql.sql.emptiness import solvable
 from zodiac_sql.sql.plan import Plan
 from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query, relation_query
 from zodiac_sql.sql.set_difference import unknown
@@ -68,20 +61,21 @@ from zodiac_sql.sql.set_difference import unknown
 def bf(task: Task, marking: Marking = NO_MARKS) -> Maintained | Stopped:
     """Maintain a recursive hypernode by backward and forward chaining."""
     task = with_touched_groups(task)
-    search = Search(task, working_tables(task if task.merges else replace(task, ranked=False)))
-    if not task.merges:  # a merge loses nothing
-        _delete(search, marking)
-    ranked = task.ranked and not search.reached
+    merges, new = task.former.merges, gains(task)
+    search = Search(begun(task, ranked=task.former.ranked and merges))
+    if not merges:  # a merge loses nothing
+        _delete(search, losses(task), marking)
+    ranked = task.former.ranked and not search.reached
     for own in search.owns.values():
         own.keeps_ranks(ranked)
-    gained = extend(task, search.owns, rederive=False)
+    gained = extend(search.recursion, new, rederive=False)
     if not isinstance(gained, Work):
         return gained
     work = search.work.and_(gained)
-    edits, _ = edits_of(task, search.owns)
+    edits, _ = edits_of(task.runner, search.owns, grows=bool(new))
     done = Maintained(edits, work, "bf", ranked)
     found = {p: _found(search, own) for p, own in search.owns.items()}
-    return with_marks(done, task, marking, context_of(task, search.owns), found)
+    return with_marks(done, task, marking, search.recursion.inside(), found)
 
 
 def _found(search: Search, own: WorkingTable) -> Relation:
@@ -90,10 +84,9 @@ def _found(search: Search, own: WorkingTable) -> Relation:
     return Relation(own.columns, (*new, *parts_of(search.proved, own)))
 
 
-def _delete(search: Search, marking: Marking) -> None:
+def _delete(search: Search, plans: Sequence[Plan], marking: Marking) -> None:
     """Algorithm 1: take out exactly what is no longer provable."""
-    task, owns = search.task, search.owns
-    plans = losses(task)
+    owns = search.owns
     former = {p: _seeds(own, marking) for p, own in owns.items()}
     while frontier := _frontier(search, plans, former):
         inside = _split_outside(search, frontier)
@@ -101,7 +94,7 @@ def _delete(search: Search, marking: Marking) -> None:
         search.work = search.work.plus(iterations=1)
         for predicate, own in owns.items():
             own.hands_on(_gone(search, own, inside.get(predicate)))
-        plans = all_onwards(task, owns)
+        plans = search.recursion.onwards()
         former = {}
     _take_out_doubtful(search)
 
@@ -114,18 +107,17 @@ def _seeds(own: WorkingTable, marking: Marking) -> Relation:
 
 def _frontier(search: Search, plans: Iterable[Plan], former: dict[str, Relation]) -> Facts:
     """Create `frontier_*`: own facts that lost a derivation, and were not reached yet (line 9)."""
-    task = search.task
-    context = context_of(task, search.owns, undeleted=True)
+    context = search.recursion.inside(undeleted=True)
     found: Facts = {}
     for own in search.owns.values():
-        mine = solvable(plans, own, context)
+        mine = solvable(plans, context, own.predicate)
         extra = former.get(own.predicate, Relation(own.columns, ()))
         if own.stored is not None and (mine or extra.rows):
             known = Relation(own.columns, parts_of(search.reached, own))
             key = ("frontier", relation_key(known), relation_key(extra))
             shape = _reaching(own, extra, known)
             target = Target(f"frontier_{own.stem}", own.columns, key, shape)
-            note(found, own, found_by(task, mine, context, target))
+            note(found, own, found_by(search.recursion.runner, mine, context, target))
     for own in search.owns.values():
         add_to_set(search, search.reached, "reached", own, found.get(own.predicate))
     search.work = search.work.plus(forward=total_rows(found), deletions=total_rows(found))
@@ -177,7 +169,7 @@ def _gone(search: Search, own: WorkingTable, facts: Part | None) -> Part | None:
     known = Relation(own.columns, parts_of(search.proved, own))
     lost = keep_unknown(search, own, facts, known, f"lost_{own.stem}")
     if lost is not None:
-        take_out(search.task, own, lost)
+        take_out(search.recursion.runner, own, lost)
         search.work = search.work.plus(overdeleted=lost.rows)
     return lost
 
@@ -187,30 +179,24 @@ def _take_out_doubtful(search: Search) -> None:
 
     The extension does not change by that, so one look at what holds now is enough.
     """
-    task = search.task
     lost: Facts = {}
     for own in search.owns.values():
         part = search.doubtful.get(own.predicate)
         if part is None:
             continue
         own.is_checked_for(part)
-        context = context_of(task, search.owns)
-        plans = solvable(checks(task, own.predicate), own, context)
+        context = search.recursion.inside()
+        plans = solvable(search.recursion.checks(own.predicate), context)
         target = Target(f"held_{own.stem}", own.columns, "held", among_candidates(own, part))
-        held = found_by(task, plans, context, target) if plans else None
+        held = found_by(search.recursion.runner, plans, context, target) if plans else None
         known = Relation(own.columns, (held,) if held else ())
         note(lost, own, keep_unknown(search, own, part, known, f"lost_{own.stem}"))
         search.work = search.work.plus(backward=part.rows)
     for own in search.owns.values():
         if own.predicate in lost:
-            take_out(task, own, lost[own.predicate])
+            take_out(search.recursion.runner, own, lost[own.predicate])
 
 
 def bf_with(marking: Marking) -> Maintains:
     """The operator, by what is marked."""
-    return Operator(
-        "bf",
-        lambda weighed: weighed.is_plain and weighed.task.hypernode.recursive,
-        lambda weighed: Cost(0, "as chosen"),
-        lambda weighed, _: bf(weighed.task, marking),
-    )
+    return certain("bf", "as chosen", is_plain_recursion, lambda weighed: bf(weighed.task, marking))

@@ -11,18 +11,17 @@ Facts that are added or come back are marked if a fact of the body is.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from zodiac_sql.cost.operator import Cost, Operator
+from zodiac_sql.cost.operator import certain
 from zodiac_sql.maintain.contract import Maintained, Stopped, Task, Work
 from zodiac_sql.maintain.papers.marking import NO_MARKS, Marking, with_marks
 from zodiac_sql.maintain.steps.aggregate_groups import with_touched_groups
+from zodiac_sql.maintain.steps.change_plans import gains, losses
 from zodiac_sql.maintain.steps.extend import extend
-from zodiac_sql.maintain.steps.merge_tables import working_tables
+from zodiac_sql.maintain.steps.merge_tables import begun
 from zodiac_sql.maintain.steps.overdelete import overdelete
-from zodiac_sql.maintain.steps.partitions import begin_closures, edits_of_closures
-from zodiac_sql.maintain.steps.working_table import context_of, edits_of
-from zodiac_sql.maintain.weighed import Maintains
+from zodiac_sql.maintain.steps.partitions import edits_of_closures, with_closures
+from zodiac_sql.maintain.steps.working_table import edits_of
+from zodiac_sql.maintain.weighed import Maintains, is_plain_recursion
 from zodiac_sql.sql.relations import Relation
 
 
@@ -34,29 +33,29 @@ def dred(
     Stops before facts are overdeleted in more than `rounds`.
     """
     task = with_touched_groups(task)
-    owns = working_tables(task)
+    recursion, new = with_closures(task, begun(task, ranked=task.former.ranked)), gains(task)
+    owns, closures = recursion.owns, recursion.closures
     for predicate, part in marking.given.items():
         owns[predicate].is_checked_for(part)
-    task = replace(task, closures=begin_closures(task))
-    lost = overdelete(task, owns, supported=False, rounds=rounds)
+    lost = overdelete(recursion, losses(task), supported=False, rounds=rounds)
     if not isinstance(lost, Work):
         return lost
-    gained = extend(task, owns)
+    gained = extend(recursion, new)
     if not isinstance(gained, Work):
         return gained
     work = lost.and_(gained)
-    edits, rederived = edits_of(task, owns)
-    edits |= edits_of_closures(task)
-    done = Maintained(edits, work.plus(rederived=rederived), "dred", task.ranked)
+    edits, rederived = edits_of(task.runner, owns, grows=bool(closures or new))
+    edits |= edits_of_closures(closures)
+    done = Maintained(edits, work.plus(rederived=rederived), "dred", task.former.ranked)
     added = {p: Relation(own.columns, (own.added,)) for p, own in owns.items() if own.added}
-    return with_marks(done, task, marking, context_of(task, owns), added)
+    return with_marks(done, task, marking, recursion.inside(), added)
 
 
 def dred_with(marking: Marking) -> Maintains:
     """The operator, by what is marked."""
-    return Operator(
+    return certain(
         "dred",
-        lambda weighed: weighed.is_plain and weighed.task.hypernode.recursive,
-        lambda weighed: Cost(0, "as chosen"),
-        lambda weighed, _: dred(weighed.task, marking=marking),
+        "as chosen",
+        is_plain_recursion,
+        lambda weighed: dred(weighed.task, marking=marking),
     )

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.make_tables import make_part
-from zodiac_sql.maintain.contract import Task, Work
+from zodiac_sql.maintain.contract import Work
+from zodiac_sql.maintain.steps.recursion import Recursion
 from zodiac_sql.maintain.steps.working_table import WorkingTable, put
-from zodiac_sql.sql.context import Context
-from zodiac_sql.sql.emptiness import is_empty
-from zodiac_sql.sql.plan import Plan
 from zodiac_sql.sql.relations import Part, Relation, part_query
 from zodiac_sql.sql.set_difference import unknown
 
@@ -25,8 +23,7 @@ Facts = dict[str, Part]
 class Search:
     """The paper's global sets, each a temporary table per predicate of the hypernode."""
 
-    task: Task
-    owns: dict[str, WorkingTable]
+    recursion: Recursion
     checked: Facts = field(default_factory=dict)
     proved: Facts = field(default_factory=dict)
     disproved: Facts = field(default_factory=dict)
@@ -36,11 +33,10 @@ class Search:
     """Consequences of deleted facts that are known from outside, too."""
     work: Work = field(default_factory=Work)
 
-
-def solvable(plans: Iterable[Plan], own: WorkingTable, context: Context) -> list[Plan]:
-    """The plans that derive a predicate and can find something."""
-    mine = (plan for plan in plans if plan.rule.head.predicate == own.predicate)
-    return [plan for plan in mine if not is_empty(plan, context)]
+    @property
+    def owns(self) -> Mapping[str, WorkingTable]:
+        """The hypernode's tables."""
+        return self.recursion.owns
 
 
 def parts_of(facts: Facts, own: WorkingTable) -> tuple[Part, ...]:
@@ -63,7 +59,7 @@ def add_to_set(
     """Add the facts of a temporary table to a set."""
     if new is not None:
         name = f"{stem}_{own.stem}"
-        rows = put(search.task, own, new, name, facts.get(own.predicate))
+        rows = put(search.recursion.runner, own, new, name, facts.get(own.predicate))
         facts[own.predicate] = Part("temp", name, rows)
 
 
@@ -85,10 +81,9 @@ def keep_unknown(
     search: Search, own: WorkingTable, part: Part, known: Relation, name: str
 ) -> Part | None:
     """Create a table of those facts of a part that a relation does not have."""
-    task = search.task
 
     def query() -> exp.Query:
         return unknown(part_query(part, Relation(own.columns, ())), known)
 
     key = ("minus", part.table, relation_key(known))
-    return make_part(task.store, task.cache, key, name, query)
+    return make_part(search.recursion.runner, key, name, query)

@@ -23,10 +23,10 @@ from zodiac_sql.cost.operator import Declined
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import create_temp, temp_table
 from zodiac_sql.evaluate.cache_keys import relation_key
-from zodiac_sql.evaluate.run_plans import Target
+from zodiac_sql.evaluate.run_plans import Target, found_by
 from zodiac_sql.maintain.contract import Maintained, Task
 from zodiac_sql.maintain.operators.candidates import CANDIDATES, run_candidates
-from zodiac_sql.maintain.steps.plans import checks, found_by
+from zodiac_sql.maintain.steps.change_plans import checks
 from zodiac_sql.maintain.weighed import Maintains, Weighed
 from zodiac_sql.names import CHANGE_FACTS
 from zodiac_sql.sql.context import Context
@@ -122,14 +122,14 @@ def _reached(
         if version is Version.CANDIDATE:
             return facts
         if version is Version.DELTA:
-            return Relation(task.schema[name].columns, fresh[name])
+            return Relation(task.columns(name), fresh[name])
         return context.relation(name, version)
 
     inside = replace(context, relation=relation)
     plans = [
         plan
-        for check in checks(task, predicate)
-        for plan in _through_marks(task.cache, check, fresh)
+        for check in checks(task.runner.cache, task.hypernode, predicate)
+        for plan in _through_marks(task.runner.cache, check, fresh)
         if not is_empty(plan, inside)
     ]
     if not plans:
@@ -138,7 +138,7 @@ def _reached(
     table = f"{CHANGE_FACTS}marks_{turn}_{task.stem(predicate)}"
     key = ("marks", relation_key(known))
     target = Target(table, facts.columns, key, partial(unknown, known=known))
-    return found_by(task, plans, inside, target)
+    return found_by(task.runner, plans, inside, target)
 
 
 def _through_marks(cache: StatementCache, check: Plan, marked: Collection[str]) -> tuple[Plan, ...]:
@@ -160,11 +160,11 @@ def _through(check: Plan, place: int) -> Plan:
 def _together(task: Task, predicate: str, marked: Part | None, new: Part) -> Part:
     """All marked facts of a predicate, in a table that lasts until the next update has read it."""
     name = f"{CHANGE_FACTS}marked_{task.stem(predicate)}"
-    rows = relation_query(Relation(task.schema[predicate].columns, (new,)))
+    rows = relation_query(Relation(task.columns(predicate), (new,)))
     if marked is None:
-        task.store.run(create_temp(name, rows))
+        task.runner.store.run(create_temp(name, rows))
         return replace(new, table=name)
-    task.store.run(exp.insert(rows, temp_table(name)))
+    task.runner.store.run(exp.insert(rows, temp_table(name)))
     return replace(marked, rows=marked.rows + new.rows)
 
 
@@ -179,7 +179,7 @@ def candidates_with(marking: Marking) -> Maintains:
             return done
         edit = done.edits.get(predicate)
         new = (edit.inserted,) if edit and edit.inserted else ()
-        found = {predicate: Relation(task.schema[predicate].columns, new)}
-        return with_marks(done, task, marking, task.context(task.inputs), found)
+        found = {predicate: Relation(task.columns(predicate), new)}
+        return with_marks(done, task, marking, task.context, found)
 
     return replace(CANDIDATES, run=run)

@@ -13,9 +13,8 @@ from sqlglot import exp
 
 from zodiac_sql.database.statements import create_temp, semi_join, temp_table
 from zodiac_sql.evaluate.cache_keys import relation_key
-from zodiac_sql.evaluate.run_plans import Shape, Target
+from zodiac_sql.evaluate.run_plans import Shape, Target, found_by
 from zodiac_sql.language.syntax import Rule
-from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.papers.fact_sets import (
     Facts,
     Search,
@@ -23,13 +22,12 @@ from zodiac_sql.maintain.papers.fact_sets import (
     note,
     parts_of,
     set_minus,
-    solvable,
     total_rows,
 )
-from zodiac_sql.maintain.steps.plans import all_onwards, checks, found_by
+from zodiac_sql.maintain.steps.recursion import Recursion
 from zodiac_sql.maintain.steps.working_table import WorkingTable
 from zodiac_sql.sql.context import Context
-from zodiac_sql.sql.emptiness import is_empty
+from zodiac_sql.sql.emptiness import solvable
 from zodiac_sql.sql.plan import Plan, Version, candidate_check
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
 from zodiac_sql.sql.set_difference import unknown
@@ -65,23 +63,27 @@ def _renewed(search: Search) -> Facts:
             # Not into the table itself: S may have been made from it.
             query = relation_query(Relation(own.columns, parts))
             name = f"checked_{own.stem}"
-            note(found, own, Part("temp", name, search.task.store.count(create_temp(name, query))))
+            note(
+                found,
+                own,
+                Part("temp", name, search.recursion.runner.store.count(create_temp(name, query))),
+            )
     return found
 
 
 def _reading(search: Search, of: Callable[[WorkingTable, Version], Relation]) -> Context:
     """What rules read: `of` the hypernode's own predicates, and of the others their inputs."""
+    inputs = search.recursion.context
 
     def relation(name: str, version: Version) -> Relation:
         own = search.owns.get(name)
-        return of(own, version) if own else search.task.inputs(name, version)
+        return of(own, version) if own else inputs.relation(name, version)
 
-    return search.task.context(relation)
+    return replace(inputs, relation=relation)
 
 
 def _supports(search: Search, facts: Facts, depth: int) -> Facts:
     """Create `level_*`: unchecked facts of bodies that derive some facts (lines 15 to 18)."""
-    task = search.task
 
     def relation(own: WorkingTable, version: Version) -> Relation:
         if version is Version.CANDIDATE:
@@ -96,30 +98,30 @@ def _supports(search: Search, facts: Facts, depth: int) -> Facts:
     context = _reading(search, relation)
     found: Facts = {}
     for own in search.owns.values():
-        plans = [p for r in task.hypernode.rules for p in _bodies(task, r, own.predicate)]
-        plans = [plan for plan in plans if not is_empty(plan, context)]
-        if plans:
+        rules = search.recursion.hypernode.rules
+        plans = [p for r in rules for p in _bodies(search.recursion, r, own.predicate)]
+        if plans := solvable(plans, context):
             known = Relation(own.columns, (*parts_of(search.checked, own), *own.outside.parts))
             key = ("supports", relation_key(known))
             shape = partial(unknown, known=known)
             target = Target(f"level{depth % 2}_{own.stem}", own.columns, key, shape)
-            note(found, own, found_by(task, plans, context, target))
+            note(found, own, found_by(search.recursion.runner, plans, context, target))
     search.work = search.work.plus(backward=total_rows(found))
     return found
 
 
-def _bodies(task: Task, rule: Rule, predicate: str) -> tuple[Plan, ...]:
+def _bodies(recursion: Recursion, rule: Rule, predicate: str) -> tuple[Plan, ...]:
     """Plans that find, for candidates, the facts of a predicate in the bodies that derive them."""
 
     def make() -> tuple[Plan, ...]:
-        plan = candidate_check(rule, recursive=task.hypernode.derives)
+        plan = candidate_check(rule, recursive=recursion.hypernode.derives)
         return tuple(
             replace(plan, rule=replace(rule, head=atom))
             for atom in plan.body.atoms
             if atom.predicate == predicate
         )
 
-    return task.cache.get(("bodies", rule.name, predicate), make)
+    return recursion.runner.cache.get(("bodies", rule.name, predicate), make)
 
 
 def _saturate(search: Search, level: Facts) -> None:
@@ -141,7 +143,6 @@ def _prove(search: Search, facts: Facts, new: Facts, step: int) -> Facts:
 
     After the first step, at least one of the proved ones must come from the last step.
     """
-    task = search.task
 
     def relation(own: WorkingTable, version: Version) -> Relation:
         if version is Version.CANDIDATE:
@@ -156,13 +157,14 @@ def _prove(search: Search, facts: Facts, new: Facts, step: int) -> Facts:
         candidates = facts.get(own.predicate)
         if candidates is None:
             continue
-        plans = all_onwards(task, search.owns) if step else checks(task, own.predicate)
-        if plans := solvable(plans, own, context):
+        recursion = search.recursion
+        plans = recursion.onwards() if step else recursion.checks(own.predicate)
+        if plans := solvable(plans, context, own.predicate):
             # Two names in turn: a statement cannot read the table that it replaces.
             name = f"proof{step % 2}_{own.stem}"
             shape = among_candidates(own, candidates)
             target = Target(name, own.columns, ("prove", candidates.table), shape)
-            note(found, own, found_by(task, plans, context, target))
+            note(found, own, found_by(search.recursion.runner, plans, context, target))
     return found
 
 

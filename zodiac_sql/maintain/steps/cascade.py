@@ -27,21 +27,19 @@ from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.in_shares import most_rows
 from zodiac_sql.evaluate.limited import MOST, Limited, parameters_of
 from zodiac_sql.graph.handed_on import Positions
-from zodiac_sql.maintain.contract import Task
 from zodiac_sql.maintain.steps.beside_recursion import beside_recursion
-from zodiac_sql.maintain.steps.cascade_found import FoundRows, HeadPlans, R, layout_for, table_for
+from zodiac_sql.maintain.steps.cascade_found import FoundRows, HeadPlans, R, layout_for
 from zodiac_sql.maintain.steps.cascade_texts import cascade_texts
 from zodiac_sql.maintain.steps.find_candidates import stored_among
 from zodiac_sql.maintain.steps.many_rounds import rules_make_texts
 from zodiac_sql.maintain.steps.ranks import numbered
-from zodiac_sql.maintain.steps.slices import positions_of
+from zodiac_sql.maintain.steps.recursion import Recursion
 from zodiac_sql.maintain.steps.working_table import (
     WorkingTable,
     WorkingTables,
     add,
     take_out,
 )
-from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.recursion import COLLECTED, with_recursion
 from zodiac_sql.sql.relations import (
     Part,
@@ -56,37 +54,33 @@ _KNOWN = "k"
 """What it knows from the start."""
 
 
-def can_cascade(task: Task, owns: WorkingTables, rounds: int) -> bool:
+def can_cascade(recursion: Recursion, rounds: int) -> bool:
     """Whether one statement is to do what is left of the work, after some rounds."""
-    if task.closures and not any(
-        atom.predicate in owns for rule in task.hypernode.rules for atom in rule.positive_atoms()
+    owns, rules = recursion.owns, recursion.hypernode.rules
+    if recursion.closures and not any(
+        atom.predicate in owns for rule in rules for atom in rule.positive_atoms()
     ):
         return False  # all rounds are those of relations that are kept as classes
     there = sum(own.base.rows for own in owns.values() if own.base)
-    read = sum(task.inputs(name, Version.ALL).rows for name in task.hypernode.reads)
-    if not pays(rounds, there + read, len(task.hypernode.rules)):
+    read = recursion.read
+    if not pays(rounds, there + read, len(rules)) or not recursion.forms.linear:
         return False
-    if not task.forms.linear:
-        return False
-    if rules_make_texts(task):
-        read += dictionary.size(task.store)
-        if not pays(rounds, there + read, len(task.hypernode.rules), spelled=True):
+    if rules_make_texts(recursion):
+        read += dictionary.size(recursion.store)
+        if not pays(rounds, there + read, len(rules), spelled=True):
             return False
-    return rounds == 1 or there <= most_rows(task.store)
+    return rounds == 1 or there <= most_rows(recursion.store)
 
 
 def cascade_lost(
-    task: Task,
-    owns: WorkingTables,
-    lost: Mapping[str, Part | None],
-    supported: bool,
-    most: int | None,
+    recursion: Recursion, lost: Mapping[str, Part | None], supported: bool, most: int | None
 ) -> int:
     """Take out some facts and all that they may support, directly or not.
 
     Returns how many these are. If they are more than `most`, the search has ended before its end.
     """
-    found = FoundRows(task, owns, layout_for(owns, with_ranks=True), supported)
+    owns = recursion.owns
+    found = FoundRows(recursion, layout_for(owns, with_ranks=True), supported)
     applied = found.applied(undeleted=True)
 
     def query() -> exp.Query:
@@ -101,29 +95,24 @@ def cascade_lost(
     bases = tuple((relation_key(own.known), own.ranked, bool(own.gone)) for own in owns.values())
     key = ("cascade lost", _names(owns, lost), bases, supported, *(one.key for one in applied))
     taken = 0
-    for own, rows in found.split(key, query, "gone", given):
-        if own.gone and rows:
-            take_out(task, own, Part("temp", table_for(own, "gone"), rows, ranked=own.ranked))
-        elif rows:
-            own.loses(rows)
-        taken += rows
+    for own, part in found.split(key, query, "gone", given):
+        take_out(recursion.runner, own, part)
+        taken += part.rows
     return taken
 
 
-def cascade_new(
-    task: Task, owns: WorkingTables, new: Mapping[str, Part | None], most: int | None
-) -> int:
+def cascade_new(recursion: Recursion, new: Mapping[str, Part | None], most: int | None) -> int:
     """Add some new facts and all that follows from them to each `plus_*`.
 
     Returns how many these are. If they are more than `most`, the search has ended before its end.
     """
-    if rules_make_texts(task):
-        return cascade_texts(task, owns, new, most)
-    limited = Limited.begin(task.store)
+    if rules_make_texts(recursion):
+        return cascade_texts(recursion, new, most)
+    owns, limited = recursion.owns, Limited.begin(recursion.store)
     layout = layout_for(owns, with_ranks=False, counts_rounds=limited is not None)
-    found = FoundRows(task, owns, layout)
+    found = FoundRows(recursion, layout)
     applied = found.applied(undeleted=False)
-    positions = _handed_on(task, owns) if applied and not limited else None
+    positions = _handed_on(recursion) if applied and not limited else None
     begun = {name: part.rows for name, part in new.items() if part is not None}
     given = parameters_of(limited, begun, most)
 
@@ -148,12 +137,9 @@ def cascade_new(
         *(one.key for one in applied),
     )
     added = 0
-    for own, rows in found.split(key, query, "added", given, limited, begun):
-        if own.added:
-            add(task, own, Part("temp", table_for(own, "added"), rows, ranked=own.ranked))
-        else:
-            own.gains(rows)
-        added += rows
+    for own, part in found.split(key, query, "added", given, limited, begun):
+        add(recursion.runner, own, part)
+        added += part.rows
     return added
 
 
@@ -206,13 +192,14 @@ def _unknown_heads(own: WorkingTable, heads: exp.Query) -> exp.Select:
     return query
 
 
-def _handed_on(task: Task, owns: WorkingTables) -> Positions | None:
+def _handed_on(recursion: Recursion) -> Positions | None:
     """The argument of each predicate that all rules hand on, if facts are known, and the rows of
     all predicates have the same types: else there are NULLs, which are equal to nothing.
     """
+    owns = recursion.owns
     types = {tuple(column.type for column in own.columns) for own in owns.values()}
     known = any(own.known.parts for own in owns.values())
-    return positions_of(task) if known and len(types) == 1 else None
+    return recursion.forms.handed_on if known and len(types) == 1 else None
 
 
 def _beside_known(
@@ -229,7 +216,7 @@ def _beside_known(
     known facts took a millisecond for 20,000. (A chain of 400 with 60 shortcuts that loses a link:
     241 ms, then 23. Not measured again with DuckDB 2, which keeps the hash table of these facts.)
     """
-    owns = found.owns
+    owns = found.recursion.owns
     seeds = [found.put(own, _new_rows(own, part)) for own, part in _there(owns, new)]
     start = union_all([*seeds, exp.select(exp.Star()).from_(exp.table_(_KNOWN))])
     steps = union_all([found.put(one.own, one.heads(False)) for one in applied])
@@ -258,7 +245,7 @@ def _known_alike(
     def alike(own: WorkingTable) -> exp.Query:
         values = [
             exp.select(argument(one, "t").as_("v")).from_(temp_table(part.table).as_("t"))
-            for one, part in _there(found.owns, new)
+            for one, part in _there(found.recursion.owns, new)
         ]
         same = argument(own, "c").eq(exp.column("v", table="b"))
         facts = relation_query(replace(own.known, ranked=False)).subquery("c", copy=False)
@@ -266,4 +253,4 @@ def _known_alike(
         item = joining(union_all(values).subquery("b", copy=False), "SEMI")
         return query.join(item, on=same, copy=False)
 
-    return union_all([found.put(own, alike(own)) for own in found.owns.values()])
+    return union_all([found.put(own, alike(own)) for own in found.recursion.owns.values()])

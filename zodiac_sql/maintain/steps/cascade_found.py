@@ -13,12 +13,11 @@ from zodiac_sql.evaluate.cache_keys import plan_key
 from zodiac_sql.evaluate.limited import MOST, Limited
 from zodiac_sql.evaluate.make_tables import make_table
 from zodiac_sql.evaluate.spelled import Spelling
-from zodiac_sql.language.syntax import Rule
-from zodiac_sql.maintain.contract import Task
-from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, context_of
+from zodiac_sql.maintain.steps.recursion import Recursion
+from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.counted_rounds import recursion_of
-from zodiac_sql.sql.emptiness import is_empty
+from zodiac_sql.sql.emptiness import solvable
 from zodiac_sql.sql.plan import Plan, Version, delta_plans
 from zodiac_sql.sql.recursion import COLLECTED, with_recursion
 from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query
@@ -64,8 +63,7 @@ class FoundRows:
     are texts.
     """
 
-    task: Task
-    owns: WorkingTables
+    recursion: Recursion
     layout: Layout | None
     ranked: bool = False
     spelling: Spelling | None = None
@@ -75,7 +73,7 @@ class FoundRows:
         """The columns of new rows, which get their ranks only in the end."""
         if self.layout:
             return self.layout.columns
-        (own,) = self.owns.values()
+        (own,) = self.recursion.owns.values()
         return tuple(column.name for column in columns_of(own.outside))
 
     def put(self, own: WorkingTable, rows: exp.Query) -> exp.Query:
@@ -84,23 +82,21 @@ class FoundRows:
 
     def applied(self, undeleted: bool) -> list[HeadPlans]:
         """The plans of all rules, by their heads."""
-        inner = context_of(self.task, self.owns, undeleted)
+        owns = self.recursion.owns
+        inner = self.recursion.inside(undeleted)
         if self.spelling:
             inner = self.spelling.context(inner)
 
         def relation(name: str, version: Version) -> Relation:
-            if name in self.owns and version is Version.DELTA:
-                return self._read(self.owns[name])
+            if name in owns and version is Version.DELTA:
+                return self._read(owns[name])
             return inner.relation(name, version)
 
         context = replace(inner, relation=relation)
-        plans = [plan for rule in self.task.hypernode.rules for plan in self._variants(rule)]
-        plans = [plan for plan in plans if not is_empty(plan, context)]
-        by_head = {p: [x for x in plans if x.rule.head.predicate == p] for p in self.owns}
-        return [HeadPlans(self.owns[p], context, mine) for p, mine in by_head.items() if mine]
-
-    def _variants(self, rule: Rule) -> tuple[Plan, ...]:
-        return delta_plans(self.task.cache, rule, self.owns)
+        cache, rules = self.recursion.runner.cache, self.recursion.hypernode.rules
+        plans = [plan for rule in rules for plan in delta_plans(cache, rule, owns)]
+        by_head = {p: solvable(plans, context, p) for p in owns}
+        return [HeadPlans(owns[p], context, mine) for p, mine in by_head.items() if mine]
 
     def _read(self, own: WorkingTable) -> Relation:
         part = Part("", R, 1, ranked=self.ranked)
@@ -136,29 +132,29 @@ class FoundRows:
         given: Mapping[str, int],
         limited: Limited | None = None,
         begun: Mapping[str, int] = NOTHING,
-    ) -> Iterator[tuple[WorkingTable, int]]:
-        """Make the table of each predicate for what is "gone" or "added". Yields how many rows.
+    ) -> Iterator[tuple[WorkingTable, Part]]:
+        """Make the table of each predicate for what is "gone" or "added". Yields those with rows.
 
         What is found beside the facts that it has begun with counts against limits.
         """
-        store, cache = self.task.store, self.task.cache
-        key = (key, *given)
-        if self.layout is None:
-            (own,) = self.owns.values()
-            name = table_for(own, kind)
-            yield own, make_table(store, cache, key, name, query, given, as_written=True)
-            return
-        name = f"{kind}_{self.task.hypernode.name}"
-        make_table(store, cache, key, name, query, given, as_written=True)
-        if limited is not None:
-            limited.counted(name, self.layout, begun, self.task.hypernode.rules)
-        for own in self.owns.values():
-            part = self.layout.part(own.predicate, name, ranked=own.ranked)
-            rows = partial(part_query, part, Relation(own.columns, (part,), own.ranked))
-            yield own, make_table(store, cache, (name, part.read), table_for(own, kind), rows)
+        runner, hypernode = self.recursion.runner, self.recursion.hypernode
+        owns = list(self.recursion.owns.values())
+        whole = f"{kind}_{hypernode.name}" if self.layout else table_for(owns[0], kind)
+        rows = make_table(runner, (key, *given), whole, query, given, as_written=True)
+        if self.layout and limited is not None:
+            limited.counted(whole, self.layout, begun, hypernode.rules)
+        for own in owns:
+            table = table_for(own, kind)
+            if self.layout:
+                part = self.layout.part(own.predicate, whole, ranked=own.ranked)
+                mine = partial(part_query, part, Relation(own.columns, (part,), own.ranked))
+                rows = make_table(runner, (whole, part.read), table, mine)
+            if rows:
+                yield own, Part("temp", table, rows, ranked=own.ranked)
 
 
 def table_for(own: WorkingTable, kind: str) -> str:
+    """The name of a table for more that is "gone" or "added": the first is that of all."""
     if kind == "gone":
         return f"fallen_{own.stem}" if own.gone else own.gone_table
     return f"more_{own.stem}" if own.added else own.added_table

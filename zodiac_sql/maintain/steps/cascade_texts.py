@@ -13,27 +13,25 @@ from sqlglot import exp
 from zodiac_sql.database.statements import anti_join, create_temp, drop
 from zodiac_sql.evaluate.limited import MOST, Limited, parameters_of
 from zodiac_sql.evaluate.spelled import Spelling, encoded
-from zodiac_sql.maintain.contract import Task
-from zodiac_sql.maintain.steps.cascade_found import FoundRows
+from zodiac_sql.maintain.steps.cascade_found import FoundRows, table_for
 from zodiac_sql.maintain.steps.ranks import numbered
-from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, add
+from zodiac_sql.maintain.steps.recursion import Recursion
+from zodiac_sql.maintain.steps.working_table import WorkingTable, add
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query, source
 from zodiac_sql.sql.tagged import layout_of, typed
 
 
-def cascade_texts(
-    task: Task, owns: WorkingTables, new: Mapping[str, Part | None], most: int | None
-) -> int:
+def cascade_texts(recursion: Recursion, new: Mapping[str, Part | None], most: int | None) -> int:
     """Add some new facts and all that follows from them to each `plus_*`.
 
     Returns how many these are. If they are more than `most`, the search has ended before its end.
     """
-    store = task.store
-    spelling = Spelling.begin(store, task.hypernode.name)
+    store, owns, hypernode = recursion.store, recursion.owns, recursion.hypernode
+    spelling = Spelling.begin(store, hypernode.name)
     limited = Limited.begin(store)
     columns = {p: typed(own.outside.stored, spelled=True) for p, own in owns.items()}
     layout = layout_of(columns, counts_rounds=limited is not None)
-    found = FoundRows(task, owns, layout, spelling=spelling)
+    found = FoundRows(recursion, layout, spelling=spelling)
     begun = {name: part.rows for name, part in new.items() if part is not None}
     given = parameters_of(limited, begun, most)
     facts = {name: Relation(owns[name].columns, (part,)) for name, part in new.items() if part}
@@ -45,22 +43,19 @@ def cascade_texts(
     query = found.query(seeds, steps, limited=MOST in given)
     if all(own.ranked for own in owns.values()):
         query = numbered(owns, layout.columns, query)
-    table = f"added_{task.hypernode.name}"
+    table = f"added_{hypernode.name}"
     store.count(create_temp(table, query), given, as_written=True)
     if limited is not None:
-        limited.counted(table, layout, begun, task.hypernode.rules)
+        limited.counted(table, layout, begun, hypernode.rules)
     added = 0
     for own in owns.values():
         part = layout.part(own.predicate, table, ranked=own.ranked)
-        name = f"more_{own.stem}" if own.added else own.added_table
+        name = table_for(own, "added")
         rows = exp.select(*own.names("c")).from_(
             source(Relation(own.columns, (part,), own.ranked), "c")
         )
         count = encoded(store, rows, own.outside.stored, name)
-        if own.added:
-            add(task, own, Part("temp", name, count, ranked=own.ranked))
-        else:
-            own.gains(count)
+        add(recursion.runner, own, Part("temp", name, count, ranked=own.ranked))
         added += count
     store.run(drop(table))
     spelling.drop()

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
+from zodiac_sql.database.store import Store
 from zodiac_sql.maintain.contract import Task
-from zodiac_sql.sql.relations import rank_of, table
-
-HIGHEST_RANK = 3_000
-"""If no rank is higher, a closure was evaluated in layers; one statement numbers facts instead."""
-
-SHARE_NUMBERED = 0.1
-"""Ranks may be as high as this share of the facts, too: changes by one statement number some."""
+from zodiac_sql.rewrite.forms import Forms
+from zodiac_sql.sql.relations import Part, rank_of, table
 
 
 def directions(task: Task) -> tuple[bool, bool]:
     """Whether a change of the inputs can add facts to the tables, and whether it can take some."""
-    inserted, deleted = task.changed()
-    if task.heritage or not inserted | deleted:
+    inserted, deleted = task.inputs.changed
+    if task.former.heritage or not inserted | deleted:
         return True, True  # the rules themselves are new
     if task.hypernode.bests:
         return True, True  # a better value comes, and the one before goes
@@ -26,10 +24,11 @@ def directions(task: Task) -> tuple[bool, bool]:
     return bool(inserted) or refuted, bool(deleted) or refuted
 
 
-def was_in_layers(task: Task) -> bool:
-    """Whether the hypernode was evaluated in layers: then its ranks are low."""
-    stored = task.stored(task.hypernode.derives[0]) if task.forms.along else None
-    if stored is None or not stored.ranked:
+def was_in_layers(store: Store, forms: Forms, stored: Sequence[Part]) -> bool:
+    """Whether a hypernode was evaluated in layers, by its stored tables: then most facts share
+    their ranks. One recursive statement numbers all facts; changes by such statements number some.
+    """
+    if not forms.along or not stored or not stored[0].ranked or stored[0].schema == "temp":
         return False
-    query = exp.select(exp.Max(this=rank_of("t"))).from_(table(stored).as_("t"))
-    return task.store.count(query) <= max(HIGHEST_RANK, stored.rows * SHARE_NUMBERED)
+    query = exp.select(exp.Max(this=rank_of("t"))).from_(table(stored[0]).as_("t"))
+    return 2 * store.count(query) <= stored[0].rows

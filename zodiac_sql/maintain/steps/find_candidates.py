@@ -7,27 +7,23 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from zodiac_sql.cost.sizes import is_large
+from zodiac_sql.database.runner import Runner
 from zodiac_sql.database.statements import anti_join, temp_table, union_all
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.make_tables import make_table
-from zodiac_sql.evaluate.run_plans import Target, apply_plans
-from zodiac_sql.maintain.contract import Task
-from zodiac_sql.maintain.steps.plans import checks, found_by
-from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, context_of
+from zodiac_sql.evaluate.run_plans import Target, apply_plans, found_by
+from zodiac_sql.maintain.steps.recursion import Recursion
+from zodiac_sql.maintain.steps.working_table import WorkingTable
 from zodiac_sql.names import RANK
-from zodiac_sql.sql.emptiness import is_empty
+from zodiac_sql.sql.emptiness import solvable
 from zodiac_sql.sql.plan import Plan
 from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, relation_query, table
 from zodiac_sql.sql.set_difference import absent
 
-SMALLEST_JOINED_IN_TWO_STEPS = 50_000
-"""If the stored table has at least this many rows, find the heads first, and join them with it
-then: in one step DuckDB would not know that they are few, and would hash the large table."""
-
 
 def find_candidates(
-    task: Task,
-    owns: WorkingTables,
+    recursion: Recursion,
     own: WorkingTable,
     plans: Iterable[Plan],
     *,
@@ -39,8 +35,8 @@ def find_candidates(
     In the first round these are also facts that no longer come from outside, and those that are
     candidates from the start.
     """
-    context = context_of(task, owns, undeleted=True)
-    mine = [p for p in plans if p.rule.head.predicate == own.predicate and not is_empty(p, context)]
+    context = recursion.inside(undeleted=True)
+    mine = solvable(plans, context, own.predicate)
     former = _former(own) if iteration == 0 else ()
     stored = own.base
     if stored is None or not (mine or former):
@@ -59,7 +55,8 @@ def find_candidates(
     name = f"cand_{0 if supported else iteration % 2}_{own.stem}"
     reads = relation_key(Relation(own.columns, former))
     key = ("candidates", bool(own.gone), stored.table, reads, supported, own.ranked)
-    in_two_steps = stored.rows >= SMALLEST_JOINED_IN_TWO_STEPS
+    # In one step DuckDB would not know that the heads are few, and would hash a large table.
+    in_two_steps = is_large(stored.rows)
     target = Target(
         table=f"heads_{own.stem}" if in_two_steps else name,
         columns=own.columns,
@@ -67,9 +64,9 @@ def find_candidates(
         shape=heads_once if in_two_steps else stored_heads,
         ranked=supported,
     )
-    rows = apply_plans(task.store, task.cache, mine, context, target)
+    rows = apply_plans(recursion.runner, mine, context, target)
     if rows and in_two_steps:
-        rows = _join_heads(task, own, stored, supported, name)
+        rows = _join_heads(recursion.runner, own, stored, supported, name)
     return Part("temp", name, rows, ranked=own.ranked) if rows else None
 
 
@@ -78,7 +75,7 @@ def _former(own: WorkingTable) -> tuple[Part, ...]:
     return (*own.outside_delta.deleted.parts, *((own.candidate,) if own.candidate else ()))
 
 
-def _join_heads(task: Task, own: WorkingTable, stored: Part, supported: bool, name: str) -> int:
+def _join_heads(runner: Runner, own: WorkingTable, stored: Part, supported: bool, name: str) -> int:
     """Create table `name`: the stored facts among the heads that were found. Returns its rows."""
 
     def query() -> exp.Query:
@@ -86,7 +83,7 @@ def _join_heads(task: Task, own: WorkingTable, stored: Part, supported: bool, na
         return stored_among(own, stored, heads, supported)
 
     key = ("stored among heads", stored.table, bool(own.gone), supported, own.ranked)
-    return make_table(task.store, task.cache, key, name, query)
+    return make_table(runner, key, name, query)
 
 
 def _each_once(own: WorkingTable, heads: exp.Query, supported: bool) -> exp.Select:
@@ -112,18 +109,19 @@ def stored_among(own: WorkingTable, stored: Part, rows: exp.Query, supported: bo
     return anti_join(query, there, temp_table(own.gone.table), "g") if own.gone else query
 
 
-def find_unsupported(task: Task, owns: WorkingTables, own: WorkingTable) -> Part | None:
+def find_unsupported(recursion: Recursion, own: WorkingTable) -> Part | None:
     """Create `lost_*`: the candidates that have no support left."""
     candidate = own.candidate
     if candidate is None:
         return None
-    context = context_of(task, owns)
-    plans = [plan for plan in checks(task, own.predicate) if not is_empty(plan, context)]
+    context = recursion.inside()
+    plans = solvable(recursion.checks(own.predicate), context)
 
     def shape(heads: exp.Query | None) -> exp.Query:
         query = exp.select(*own.names("c")).from_(temp_table(candidate.table).as_("c"))
         return absent(query, own.outside, heads)
 
     key = ("unsupported", candidate.table, own.ranked)
-    found = found_by(task, plans, context, Target(f"lost_{own.stem}", own.columns, key, shape))
+    target = Target(f"lost_{own.stem}", own.columns, key, shape)
+    found = found_by(recursion.runner, plans, context, target)
     return replace(found, ranked=own.ranked) if found else None

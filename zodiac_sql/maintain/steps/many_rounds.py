@@ -6,42 +6,38 @@ from sqlglot import exp
 
 from zodiac_sql.cost.rounds import evaluated_by_key, rounds_cost
 from zodiac_sql.database.statements import union_all
-from zodiac_sql.maintain.contract import Task
-from zodiac_sql.maintain.steps.working_table import WorkingTables
+from zodiac_sql.maintain.steps.recursion import Recursion
 from zodiac_sql.names import RANK
-from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import table
 from zodiac_sql.sql.select import makes_texts
 
 
-def are_too_many(task: Task, owns: WorkingTables, rounds: int) -> str:
+def are_too_many(recursion: Recursion, rounds: int) -> str:
     """Says that so many rounds have cost as much as starting over would, if they have.
 
     Rules with several recursive atoms are evaluated in one statement, but followed in rounds. If
-    look-ups can follow them, these are better (Task.ends_after).
+    look-ups can follow them, these are better (Instead.ends_after).
     """
-    hypernode = task.hypernode
-    if task.most_rounds is not None or task.closures or task.forms.linear:
+    if recursion.instead.most_rounds is not None or recursion.closures or recursion.forms.linear:
         return ""
-    stored = [own.base for own in owns.values() if own.base and own.ranked]
-    facts = sum(part.rows for part in stored)
-    read = sum(task.inputs(name, Version.ALL).rows for name in hypernode.reads)
-    plans = sum(1 for rule in hypernode.rules for _ in rule.positive_atoms())
-    cost = rounds_cost(rounds, rules_make_texts(task))
+    stored = [own.base for own in recursion.owns.values() if own.base and own.ranked]
+    facts, read = sum(part.rows for part in stored), recursion.read
+    plans = sum(1 for rule in recursion.hypernode.rules for _ in rule.positive_atoms())
+    cost = rounds_cost(rounds, rules_make_texts(recursion))
     if not stored or cost < evaluated_by_key(0, read, facts, plans):
         return ""
     rank = exp.column(RANK, quoted=True)
     ranks = union_all([exp.select(rank.copy()).from_(table(part)) for part in stored])
     query = exp.select(exp.Max(this=rank)).from_(ranks.subquery("r", copy=False))
-    depth = task.store.count(query)  # facts of such rules are ranked by rounds
+    depth = recursion.store.count(query)  # facts of such rules are ranked by rounds
     if cost >= evaluated_by_key(depth, read, facts, plans):
         return f"{rounds} rounds have cost as much as starting over"
     return ""
 
 
-def rules_make_texts(task: Task) -> bool:
+def rules_make_texts(recursion: Recursion) -> bool:
     """Whether a rule makes text that must be encoded."""
-    return task.cache.get(
-        ("makes texts", task.hypernode.id),
-        lambda: makes_texts(task.hypernode.rules, task.context(task.inputs)),
+    hypernode, context = recursion.hypernode, recursion.context
+    return recursion.runner.cache.get(
+        ("makes texts", hypernode.id), lambda: makes_texts(hypernode.rules, context)
     )

@@ -19,50 +19,56 @@ from zodiac_sql.database.statements import (
     temp_table,
     union_all,
 )
+from zodiac_sql.database.store import Store
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.graph.restructuring import Heritage
-from zodiac_sql.maintain.contract import Task
+from zodiac_sql.maintain.contract import Former, Task
+from zodiac_sql.maintain.steps.recursion import Recursion
 from zodiac_sql.maintain.steps.working_table import WorkingTable, working_table
-from zodiac_sql.names import RANK, RANKED, derived
+from zodiac_sql.names import RANK, RANKED
 from zodiac_sql.sql.relations import Part, columns_of, rank_of, table
 
 
-def working_tables(task: Task) -> dict[str, WorkingTable]:
-    """The tables of a recursive hypernode before anything is done."""
-    owns = {p: working_table(task, p) for p in task.hypernode.derives}
-    if task.heritage:
-        _unite(task, task.heritage, owns)
-    return owns
+def begun(task: Task, *, ranked: bool) -> Recursion:
+    """A recursive hypernode before anything is done; `ranked` tells whether it has ranks."""
+    forms, edges = task.inner.forms, task.inputs.edges
+    owns = {p: working_table(task, p, ranked) for p in task.hypernode.derives}
+    if task.former.heritage:
+        _unite(task.runner.store, task.former, task.former.heritage, owns)
+    return Recursion(task.runner, forms, task.context, owns, task.instead, edges)
 
 
-def _unite(task: Task, heritage: Heritage, owns: Mapping[str, WorkingTable]) -> None:
+def _unite(
+    store: Store, former: Former, heritage: Heritage, owns: Mapping[str, WorkingTable]
+) -> None:
     """Let each table begin as that of the largest hypernode, and take over those of the others."""
     (base,) = (h for h in heritage.origins if h.id == heritage.base)
     for own in owns.values():
         if own.stored is not None and not base.recursive:
-            own.begins_as(_with_ranks(task, own, own.stored))
-    others = {p: _others(task, heritage, p) for p in owns}
+            own.begins_as(_with_ranks(store, own, own.stored))
+    others = {p: _others(former, heritage, p) for p in owns}
     if any(others.values()):
-        shifts = _shifts(task, heritage, base) if task.ranked else {}
+        ranked = any(own.ranked for own in owns.values())
+        shifts = _shifts(store, former, heritage, base) if ranked else {}
         for own in owns.values():
-            _add_others(task, heritage, own, others[own.predicate], shifts)
+            _add_others(store, own, others[own.predicate], shifts)
 
 
-def _with_ranks(task: Task, own: WorkingTable, stored: Part) -> Part:
+def _with_ranks(store: Store, own: WorkingTable, stored: Part) -> Part:
     """A view of a table that has had no ranks so far: all of its facts have rank 0."""
     name = f"{RANKED}{own.stem}"
     rank = exp.cast(exp.Literal.number(0), "BIGINT").as_(RANK, quoted=True)
     query = exp.select(*columns_of(own.outside, "t"), rank).from_(table(stored).as_("t"))
-    task.store.run(create_temp_view(name, query))
+    store.run(create_temp_view(name, query))
     return Part("temp", name, stored.rows, ranked=True)
 
 
 # --- ranks ----------------------------------------------------------------------------------------
 
 
-def _shifts(task: Task, heritage: Heritage, base: Hypernode) -> dict[int, int]:
+def _shifts(store: Store, former: Former, heritage: Heritage, base: Hypernode) -> dict[int, int]:
     """What to add to the ranks of each hypernode so that they follow each other."""
-    ranges = {h.id: _range(task, heritage, h) for h in heritage.origins}
+    ranges = {h.id: _range(store, former, h) for h in heritage.origins}
     place = heritage.origins.index(base)
     low, high = ranges[base.id]
     shifts = {base.id: 0}
@@ -77,9 +83,9 @@ def _shifts(task: Task, heritage: Heritage, base: Hypernode) -> dict[int, int]:
     return shifts
 
 
-def _range(task: Task, heritage: Heritage, origin: Hypernode) -> tuple[int, int]:
+def _range(store: Store, former: Former, origin: Hypernode) -> tuple[int, int]:
     """The lowest and the highest rank in the tables of a hypernode."""
-    parts = [part for p in heritage.tables if (part := _part(task, heritage, p, origin))]
+    parts = [part for p in former.tables if (part := former.brought(p, origin.id))]
     if not origin.recursive or not parts:
         return 0, 0
     rank = exp.column(RANK, quoted=True)
@@ -87,32 +93,24 @@ def _range(task: Task, heritage: Heritage, origin: Hypernode) -> tuple[int, int]
     query = exp.select(exp.Min(this=rank), exp.Max(this=rank.copy())).from_(
         ranks.subquery("r", copy=False)
     )
-    ((low, high),) = task.store.rows(query)
+    ((low, high),) = store.rows(query)
     return int(low), int(high)
-
-
-def _part(task: Task, heritage: Heritage, predicate: str, origin: Hypernode) -> Part | None:
-    """The table of a predicate that an old hypernode brings along, if it has rows."""
-    name = derived(origin.id, task.schema[predicate].sql_name)
-    return next((part for part in task.held(predicate) if part.table == name), None)
 
 
 # --- rows -----------------------------------------------------------------------------------------
 
 
-def _others(task: Task, heritage: Heritage, predicate: str) -> list[tuple[Part, Hypernode]]:
+def _others(former: Former, heritage: Heritage, predicate: str) -> list[tuple[Part, Hypernode]]:
     """The tables of a predicate that all but the largest hypernode bring along."""
     return [
         (part, origin)
         for origin in heritage.origins
-        if origin.id != heritage.base
-        and (part := _part(task, heritage, predicate, origin)) is not None
+        if origin.id != heritage.base and (part := former.brought(predicate, origin.id)) is not None
     ]
 
 
 def _add_others(
-    task: Task,
-    heritage: Heritage,
+    store: Store,
     own: WorkingTable,
     others: Sequence[tuple[Part, Hypernode]],
     shifts: Mapping[int, int],
@@ -126,14 +124,14 @@ def _add_others(
         return
     every = f"every_{own.stem}"
     found = Part("temp", every, 0, ranked=own.ranked)
-    found_rows = task.store.count(create_temp(every, _least(own, others, shifts)))
+    found_rows = store.count(create_temp(every, _least(own, others, shifts)))
     if own.stored is None:
         own.takes_over(Part("temp", every, found_rows, ranked=own.ranked))
         return
     if own.ranked:
-        own.loses(task.store.count(create_temp(own.gone_table, _lowered(own, found, own.stored))))
+        own.loses(store.count(create_temp(own.gone_table, _lowered(own, found, own.stored))))
     name = f"united_{own.stem}"
-    rows = task.store.count(create_temp(name, _lacking(own, found, own.stored)))
+    rows = store.count(create_temp(name, _lacking(own, found, own.stored)))
     own.takes_over(Part("temp", name, rows, ranked=own.ranked) if rows else None)
 
 

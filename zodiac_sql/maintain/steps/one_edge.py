@@ -26,7 +26,8 @@ from functools import partial
 
 from sqlglot import exp
 
-from zodiac_sql.database.render import render
+from zodiac_sql.cost.calibration import HASHED, ROUND, SCANNED
+from zodiac_sql.database.runner import Runner
 from zodiac_sql.database.statements import (
     anti_join,
     parameter,
@@ -35,8 +36,8 @@ from zodiac_sql.database.statements import (
 )
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.make_tables import make_table
-from zodiac_sql.maintain.contract import Task
-from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables, context_of
+from zodiac_sql.maintain.steps.recursion import Recursion
+from zodiac_sql.maintain.steps.working_table import WorkingTable
 from zodiac_sql.names import RANK
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation, part_query, rank_of, relation_query
@@ -45,9 +46,6 @@ from zodiac_sql.sql.set_difference import unknown
 FEWEST = 1_000
 """If a closure has fewer pairs than this, rounds do it: there can be 45 of them at most, and mostly
 one or two are enough, which take fewer statements."""
-
-MOST_PAIRS = 2_000_000
-"""More pairs than this are not compared with what is known: rounds look only at what is new."""
 
 HIGHEST_SUM = 2**40
 """Where ranks are higher than this, sums of them are not ranks any more, but give their order."""
@@ -101,41 +99,42 @@ class _Found:
     pairs: int
 
 
-def add_one_edge(task: Task, owns: WorkingTables) -> int | None:
+def add_one_edge(recursion: Recursion) -> int | None:
     """Create `plus_*` if one new edge is all that a closure gains. Returns how many facts are new.
 
     None: rounds have to do it.
     """
-    closure = _closure(task, owns)
-    if closure is None or closure.all.rows < FEWEST or task.store.watch.counts:
+    closure, runner = _closure(recursion), recursion.runner
+    if closure is None or closure.all.rows < FEWEST or runner.store.watch.counts:
         return None
-    found = _look(task, closure)
-    if found.back or (found.pairs > MOST_PAIRS and _useful(task, closure) > MOST_PAIRS):
+    found = _look(runner, closure)
+    most = (ROUND + SCANNED * closure.all.rows) / HASHED  # more take longer than a round of few
+    if found.back or (found.pairs > most and _useful(runner, closure) > most):
         return None
     own, high = closure.own, found.highest > HIGHEST_SUM
     query = partial(_new_facts, closure, cycle=found.cycle, high=high)
     key = ("one edge", closure.key, found.cycle, high)
-    rows = make_table(task.store, task.cache, key, own.added_table, query)
+    rows = make_table(runner, key, own.added_table, query)
     own.gains(rows)
-    if task.store.watch.bounds is not None:
-        task.store.watch.bounds.found([rule.name for rule in task.hypernode.rules], rows)
+    if (bounds := runner.store.watch.bounds) is not None:
+        bounds.found([rule.name for rule in recursion.hypernode.rules], rows)
     return rows
 
 
-def _closure(task: Task, owns: WorkingTables) -> _Closure | None:
+def _closure(recursion: Recursion) -> _Closure | None:
     """The closure, if there is nothing else to do for its hypernode."""
-    if task.edges is None or task.closures or len(owns) > 1:
+    owns, edges = recursion.owns, recursion.edges
+    if edges is None or recursion.closures or len(owns) > 1:
         return None
     (own,) = owns.values()
     if own.gone or own.stored is None or own.outside_delta.inserted.rows != 1:
         return None
-    context = context_of(task, owns)
-    new = context.relation(task.edges, Version.INSERTED)
+    new = recursion.context.relation(edges, Version.INSERTED)
     if new.rows != 1 or len(new.parts) != 1 or not _is_a_table(new.parts[0]):
         return None
     if [c.type for c in new.columns] != [c.type for c in own.columns]:
         return None
-    (rule,) = task.hypernode.rules
+    (rule,) = recursion.hypernode.rules
     recursive = next(a for a in rule.positive_atoms() if a.predicate == own.predicate)
     first, second = (column.name for column in new.columns)
     is_left = recursive.terms[0] == rule.head.terms[0]
@@ -151,15 +150,15 @@ def _is_a_table(part: Part) -> bool:
 # --- what is there --------------------------------------------------------------------------------
 
 
-def _look(task: Task, closure: _Closure) -> _Found:
+def _look(runner: Runner, closure: _Closure) -> _Found:
     """Create the table of the facts that begin or end at the edge, and see what they tell."""
     ends = exp.select(*(_edge_end(closure, "e", place) for place in (0, 1)))
-    ((first, second),) = task.store.rows(ends.from_(_edge(closure, "e")))
+    ((first, second),) = runner.store.rows(ends.from_(_edge(closure, "e")))
     given = {"first": first, "second": second}
     query = partial(_touching, closure)
-    make_table(task.store, task.cache, ("touched", closure.key), closure.touched, query, given)
-    text = task.cache.get(("told", closure.key), lambda: render(_told(closure)))
-    ((back, cycle, highest, before, after),) = task.store.rows(text, given)
+    make_table(runner, ("touched", closure.key), closure.touched, query, given)
+    text = runner.text(("told", closure.key), lambda: _told(closure))
+    ((back, cycle, highest, before, after),) = runner.store.rows(text, given)
     back = bool(back) or first == second
     return _Found(back, bool(cycle), int(highest), (before + 1) * (after + 1))
 
@@ -198,18 +197,18 @@ def _told(closure: _Closure) -> exp.Select:
     ).from_(_touched(closure, "t"))
 
 
-def _useful(task: Task, closure: _Closure) -> int:
+def _useful(runner: Runner, closure: _Closure) -> int:
     """How many pairs there are of nodes that may give new ones."""
 
-    def query() -> str:
+    def query() -> exp.Expr:
         before, after = (
             exp.select(exp.Count(this=exp.Star())).from_(side).subquery(copy=False)
             for side in (_BEFORE, _AFTER)
         )
         pairs = exp.select(exp.Mul(this=before, expression=after))
-        return render(_with_sides(closure, pairs))
+        return _with_sides(closure, pairs)
 
-    return task.store.count(task.cache.get(("useful", closure.key), query))
+    return runner.store.count(runner.text(("useful", closure.key), query))
 
 
 def _cycle(closure: _Closure) -> exp.Select:

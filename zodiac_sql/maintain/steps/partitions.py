@@ -8,88 +8,87 @@ rules of the hypernode are applied to what the relations lost or gained.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from sqlglot import exp
 
 from zodiac_sql.database.statements import anti_join
 from zodiac_sql.evaluate.partition.closure import Closure, begin_closure, links
 from zodiac_sql.evaluate.partition.partition import count_since_change, rows_changed
 from zodiac_sql.maintain.contract import Task
-from zodiac_sql.maintain.steps.working_table import WorkingTables
+from zodiac_sql.maintain.steps.recursion import Recursion
 from zodiac_sql.names import CHANGE_FACTS, classes, external, given
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
+from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
 from zodiac_sql.storage.edits import Edit
 
 
-def begin_closures(task: Task) -> dict[str, Closure]:
-    """The relations of a hypernode that are kept as partitions, before anything is done."""
-    return {row.predicate: _begin(task, row) for row in task.modules if row.parted}
+def with_closures(task: Task, recursion: Recursion) -> Recursion:
+    """With the relations of a hypernode that are kept as partitions, before anything is done."""
+    closures = {row.predicate: _begin(task, row) for row in task.inner.rows if row.parted}
+    return replace(recursion, closures=closures)
 
 
 def _begin(task: Task, row: ModuleRow) -> Closure:
     name = row.predicate
-    stored = task.before.derived.get(name, {}).get(task.hypernode.id, ())
     return begin_closure(
-        task.store,
+        task.runner.store,
         row,
-        columns=task.schema[name].columns,
+        columns=task.columns(name),
         stem=task.stem(name),
-        given=task.inputs(given(name), Version.ALL),
+        given=task.context.relation(given(name), Version.ALL),
         alone=not task.hypernode.rules,
-        stored=stored[0] if stored else None,
+        stored=next(iter(task.former.tables.get(name, ())), None),
     )
 
 
-def lose_given(task: Task) -> bool:
+def lose_given(recursion: Recursion) -> bool:
     """Del for facts that no longer come from outside. Returns whether that takes anything away."""
-    for name, closure in task.closures.items():
-        delta = task.deltas.get(given(name))
-        lost = delta.deleted if delta else None
-        closure.delete(lost, None, _kept(task, closure) if lost and lost.rows else None)
-    return _moved(task)
+    for name, closure in recursion.closures.items():
+        lost = recursion.context.relation(given(name), Version.DELETED)
+        closure.delete(lost, None, _kept(recursion.context, closure, lost))
+    return _moved(recursion.closures)
 
 
-def lose_fed(task: Task, owns: WorkingTables) -> None:
+def lose_fed(recursion: Recursion) -> None:
     """Del for external facts that other rules have lost in the last round."""
-    for name, closure in task.closures.items():
-        own = owns.get(external(name))
-        lost = own.relation(Version.DELTA) if own else None
-        closure.delete(None, lost, _kept(task, closure) if lost and lost.rows else None)
+    for name, closure in recursion.closures.items():
+        own = recursion.owns.get(external(name))
+        lost = Relation(closure.columns, (own.delta,) if own and own.delta else ())
+        closure.delete(None, lost, _kept(recursion.context, closure, lost))
 
 
-def redo(task: Task, owns: WorkingTables) -> bool:
+def redo(recursion: Recursion) -> bool:
     """Red, with the facts that newly come from outside. Returns whether that brings anything."""
-    for name, closure in task.closures.items():
-        own, delta = owns.get(external(name)), task.deltas.get(given(name))
-        closure.redo(delta.inserted if delta else None, own.known if own else None)
-    return _moved(task)
+    for name, closure in recursion.closures.items():
+        own = recursion.owns.get(external(name))
+        new = recursion.context.relation(given(name), Version.INSERTED)
+        closure.redo(new, own.known if own else None)
+    return _moved(recursion.closures)
 
 
-def add_fed(task: Task, owns: WorkingTables) -> None:
-    """Add for external facts that other rules have derived in the last round."""
-    for name, closure in task.closures.items():
-        own = owns.get(external(name))
-        closure.add(None, own.relation(Version.DELTA) if own else None)
-
-
-def add_all_fed(task: Task, owns: WorkingTables) -> None:
-    """Add for all external facts that other rules have derived, as after many rounds at once."""
-    for name, closure in task.closures.items():
-        own = owns.get(external(name))
-        new = own.added if own else None
+def add_fed(recursion: Recursion, whole: bool = False) -> None:
+    """Add for external facts that other rules have derived in the last round, or in `whole`."""
+    for name, closure in recursion.closures.items():
+        own = recursion.owns.get(external(name))
+        new = (own.added if whole else own.delta) if own else None
         closure.add(None, Relation(closure.columns, (new,)) if new else None)
 
 
-def _moved(task: Task) -> bool:
-    return any(closure.delta for closure in task.closures.values())
+def _moved(closures: Mapping[str, Closure]) -> bool:
+    return any(closure.delta for closure in closures.values())
 
 
-def _kept(task: Task, closure: Closure) -> exp.Select:
-    """What is known from outside before and after the change, as links."""
+def _kept(context: Context, closure: Closure, lost: Relation) -> exp.Select | None:
+    """What is known from outside before and after the change, as links, if anything was lost."""
+    if not lost.rows:
+        return None
     name = given(closure.row.predicate)
-    query = links(task.inputs(name, Version.ALL), closure.row.covers)
-    inserted = task.inputs(name, Version.INSERTED)
+    query = links(context.relation(name, Version.ALL), closure.row.covers)
+    inserted = context.relation(name, Version.INSERTED)
     if not inserted.rows:
         return query
     nothing = Relation(closure.columns, ())
@@ -101,10 +100,10 @@ def _kept(task: Task, closure: Closure) -> exp.Select:
     return anti_join(rows, ends, new.subquery())
 
 
-def edits_of_closures(task: Task) -> dict[str, Edit]:
+def edits_of_closures(closures: Mapping[str, Closure]) -> dict[str, Edit]:
     """What became of the relations, and of the tables of classes that they are made of."""
     edits: dict[str, Edit] = {}
-    for name, closure in task.closures.items():
+    for name, closure in closures.items():
         partition = closure.partition
         count_since_change(partition)
         inserted, deleted = partition.part("class", "before"), partition.part("before", "class")

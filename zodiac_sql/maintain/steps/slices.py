@@ -12,48 +12,39 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
+from zodiac_sql.cost.sizes import is_large, values_in
 from zodiac_sql.database.statements import joining, temp_table, union_all
 from zodiac_sql.evaluate.make_tables import make_table
-from zodiac_sql.graph.handed_on import Positions, handed_on
-from zodiac_sql.maintain.contract import Task
-from zodiac_sql.maintain.steps.working_table import WorkingTable, WorkingTables
+from zodiac_sql.graph.handed_on import Positions
+from zodiac_sql.maintain.steps.recursion import Recursion
+from zodiac_sql.maintain.steps.working_table import WorkingTable
 from zodiac_sql.sql.relations import Part, Relation, columns_of, table
 
-SMALLEST_SLICED = 50_000
-"""The tables of a hypernode are not sliced if they have fewer rows than this."""
 
-MOST_SLICE_KEYS = 1_000
-"""They are not sliced for more values than this: the slice could be as large as the whole."""
+def slice_tables(recursion: Recursion, found: Mapping[str, Part | None]) -> None:
+    """Narrow each stored table to what the facts found so far can be connected with.
 
-
-def slice_tables(task: Task, owns: WorkingTables, found: Mapping[str, Part | None]) -> None:
-    """Narrow each stored table to what the facts found so far can be connected with."""
-    if (
-        task.closures
-        or sum(own.stored.rows for own in owns.values() if own.stored) < SMALLEST_SLICED
-    ):
+    With many values of the argument, the slice could be as large as the whole.
+    """
+    owns = recursion.owns
+    rows = sum(own.stored.rows for own in owns.values() if own.stored)
+    if recursion.closures or not is_large(rows):
         return
-    positions = positions_of(task)
+    positions = recursion.forms.handed_on
     if positions is None:
         return
     keys = [(owns[p], part) for p, part in found.items() if part is not None]
-    if not keys or _collect_keys(task, keys, positions) > MOST_SLICE_KEYS:
+    if not keys or _collect_keys(recursion, keys, positions) > values_in(rows):
         return
     for own in owns.values():
         if own.stored is not None:
-            own.narrows_to(_slice(task, own, own.stored, positions[own.predicate]))
-
-
-def positions_of(task: Task) -> Positions | None:
-    """The argument of each predicate that the hypernode's rules hand on, if there is one."""
-    rules = task.hypernode.rules
-    return task.cache.get(("handed on", task.hypernode.id), lambda: handed_on(rules))
+            own.narrows_to(_slice(recursion, own, own.stored, positions[own.predicate]))
 
 
 def _collect_keys(
-    task: Task, found: Sequence[tuple[WorkingTable, Part]], positions: Positions
+    recursion: Recursion, found: Sequence[tuple[WorkingTable, Part]], positions: Positions
 ) -> int:
-    name = _keys_table(task)
+    name = _keys_table(recursion)
     key = ("keys", name, tuple(part.table for _, part in found))
 
     def query() -> exp.Query:
@@ -65,24 +56,24 @@ def _collect_keys(
         ]
         return exp.select("key").distinct().from_(union_all(values).subquery("k", copy=False))
 
-    return make_table(task.store, task.cache, key, name, query)
+    return make_table(recursion.runner, key, name, query)
 
 
-def _slice(task: Task, own: WorkingTable, stored: Part, position: int) -> Part:
+def _slice(recursion: Recursion, own: WorkingTable, stored: Part, position: int) -> Part:
     name = f"slice_{own.stem}"
 
     def query() -> exp.Query:
         rows = exp.select(*own.names("t")).from_(table(stored).as_("t"))
         same = _column(own, position, "t").eq(exp.column("key", table="k"))
-        keys = temp_table(_keys_table(task)).as_("k")
+        keys = temp_table(_keys_table(recursion)).as_("k")
         return rows.join(joining(keys, "SEMI"), on=same)
 
-    rows = make_table(task.store, task.cache, ("slice", own.ranked), name, query)
+    rows = make_table(recursion.runner, ("slice", own.ranked), name, query)
     return Part("temp", name, rows, ranked=own.ranked)
 
 
-def _keys_table(task: Task) -> str:
-    return f"keys_{task.hypernode.name}"
+def _keys_table(recursion: Recursion) -> str:
+    return f"keys_{recursion.hypernode.name}"
 
 
 def _column(own: WorkingTable, position: int, alias: str) -> exp.Column:

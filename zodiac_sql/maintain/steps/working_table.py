@@ -7,20 +7,19 @@ the hypernode take part in its rules, but are not its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from sqlglot import exp
 
-from zodiac_sql.database.render import render
+from zodiac_sql.database.runner import Runner
 from zodiac_sql.database.statements import create_temp, temp_table
 from zodiac_sql.evaluate.cache_keys import relation_key
 from zodiac_sql.evaluate.make_tables import make_part
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.maintain.contract import Task
-from zodiac_sql.maintain.steps.change_plans import gains
 from zodiac_sql.names import CHANGE_FACTS
-from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query, rank_of
 from zodiac_sql.sql.set_difference import absent, unknown
@@ -157,78 +156,67 @@ WorkingTables = Mapping[str, WorkingTable]
 """The tables of a hypernode, by predicate."""
 
 
-def working_table(task: Task, predicate: str) -> WorkingTable:
+def working_table(task: Task, predicate: str, ranked: bool) -> WorkingTable:
     """The table of a recursive hypernode and a predicate, as it is in the file."""
+    read = partial(task.context.relation, predicate)
     return WorkingTable(
         predicate=predicate,
-        columns=task.schema[predicate].columns,
+        columns=task.columns(predicate),
         stem=task.stem(predicate),
-        stored=task.stored(predicate),
-        outside=task.inputs(predicate, Version.ALL),
-        outside_before=task.inputs(predicate, Version.BEFORE),
-        outside_delta=Delta(
-            task.inputs(predicate, Version.INSERTED), task.inputs(predicate, Version.DELETED)
-        ),
-        ranked=task.ranked,
+        stored=task.former.stored(predicate),
+        outside=read(Version.ALL),
+        outside_before=read(Version.BEFORE),
+        outside_delta=Delta(read(Version.INSERTED), read(Version.DELETED)),
+        ranked=ranked,
     )
 
 
-def context_of(task: Task, owns: WorkingTables, undeleted: bool = False) -> Context:
-    """What the hypernode's rules read: its own predicates here, the others as inputs.
-
-    With `undeleted`, what was taken out is still there.
-    """
-
-    def relation(name: str, version: Version) -> Relation:
-        closure = task.closures.get(name)
-        if closure and version not in (Version.INSERTED, Version.DELETED):
-            before = undeleted and version is not Version.DELTA
-            return closure.undeleted if before else closure.relation(version)
-        own = owns.get(name)
-        if own is None:
-            return task.inputs(name, version)
-        if undeleted and version in (Version.ALL, Version.OLD):
-            return own.undeleted
-        return own.relation(version)
-
-    return task.context(relation)
-
-
-def take_out(task: Task, own: WorkingTable, lost: Part) -> None:
+def take_out(runner: Runner, own: WorkingTable, lost: Part) -> None:
     """Take stored facts out."""
-    own.loses(put(task, own, lost, own.gone_table, own.gone))
+    own.loses(_rows_of(runner, own, lost, own.gone_table, own.gone))
 
 
-def add(task: Task, own: WorkingTable, new: Part) -> None:
+def add(runner: Runner, own: WorkingTable, new: Part) -> None:
     """Add new facts."""
-    own.gains(put(task, own, new, own.added_table, own.added))
+    own.gains(_rows_of(runner, own, new, own.added_table, own.added))
 
 
-def put(task: Task, own: WorkingTable, part: Part, into: str, there: Part | None) -> int:
+def _rows_of(runner: Runner, own: WorkingTable, part: Part, into: str, there: Part | None) -> int:
+    """How many rows table `into` has with those of a part, which may be in it already."""
+    return part.rows if part.table == into else put(runner, own, part, into, there)
+
+
+def hand_on(runner: Runner, own: WorkingTable, moved: Part | None, put_: Put) -> None:
+    """Take facts out, or add them; what the extension loses or gains by it is the next delta."""
+    own.hands_on(_without_outside(runner, own, moved) if moved else None)
+    if moved:
+        put_(runner, own, moved)
+
+
+Put = Callable[[Runner, WorkingTable, Part], None]
+"""Takes out facts, or adds them."""
+
+
+def put(runner: Runner, own: WorkingTable, part: Part, into: str, there: Part | None) -> int:
     """Add the rows of a temporary table to table `into`, or create that, if nothing is `there`.
 
     Returns how many rows `into` has then.
     """
     key = ("put", part.table, into, own.ranked, bool(there))
 
-    def statement() -> str:
+    def statement() -> exp.Expr:
         columns = own.names("t")
         query = exp.select(*columns).from_(temp_table(part.table).as_("t"))
         if there is None:
-            return render(create_temp(into, query))
+            return create_temp(into, query)
         names = [exp.to_identifier(c.name, quoted=True) for c in columns]
-        return render(exp.insert(query, temp_table(into), columns=names))
+        return exp.insert(query, temp_table(into), columns=names)
 
-    task.store.run(task.cache.get(key, statement))
+    runner.store.run(runner.text(key, statement))
     return part.rows + (there.rows if there else 0)
 
 
-def hand_on(task: Task, own: WorkingTable, moved: Part | None) -> None:
-    """Let the next delta be what the extension gains or loses, if some facts come or go."""
-    own.hands_on(_without_outside(task, own, moved) if moved else None)
-
-
-def _without_outside(task: Task, own: WorkingTable, part: Part) -> Part | None:
+def _without_outside(runner: Runner, own: WorkingTable, part: Part) -> Part | None:
     """The facts of a temporary table that are not known from outside."""
     outside, name = own.outside, f"delta_{own.stem}"
     if not outside.parts:
@@ -239,35 +227,37 @@ def _without_outside(task: Task, own: WorkingTable, part: Part) -> Part | None:
         rows = exp.select(*own.names("t")).from_(temp_table(part.table).as_("t"))
         return unknown(rows, outside, ranked=own.ranked, once=True)
 
-    return make_part(task.store, task.cache, key, name, query, ranked=own.ranked)
+    return make_part(runner, key, name, query, ranked=own.ranked)
 
 
-def edits_of(task: Task, owns: WorkingTables) -> tuple[dict[str, Edit], int]:
-    """What became of the tables, and how many facts were taken out but came back."""
-    # Without gains and modules, all that was added had been taken out before.
-    grows = bool(task.closures or gains(task))
-    edits = {own.predicate: _edit(task, own, grows) for own in owns.values()}
+def edits_of(runner: Runner, owns: WorkingTables, grows: bool) -> tuple[dict[str, Edit], int]:
+    """What became of the tables, and how many facts were taken out but came back.
+
+    Unless the hypernode `grows`, all that was added had been taken out before.
+    """
+    edits = {own.predicate: _edit(runner, own, grows) for own in owns.values()}
     taken = sum(own.gone.rows for own in owns.values() if own.gone and not own.united)
     lost = sum(edit.deleted.rows for edit in edits.values() if edit.deleted)
     return {predicate: edit for predicate, edit in edits.items() if edit}, taken - lost
 
 
-def _edit(task: Task, own: WorkingTable, grows: bool) -> Edit:
+def _edit(runner: Runner, own: WorkingTable, grows: bool) -> Edit:
     gone, added = own.gone, own.added
     if own.united:  # what is gone has come back with another rank
         is_new = own.stored is None
         return Edit(added, None, gone, added, rewritten=is_new, united=own.united)
-    deleted = _difference(task, own, gone, added, f"{CHANGE_FACTS}minus_{own.stem}")
+    apart = partial(_difference, runner, own)
+    deleted = apart(gone, added, f"{CHANGE_FACTS}minus_{own.stem}")
     inserted = None
     if grows:
-        inserted = _difference(task, own, added, gone, f"{CHANGE_FACTS}plus_{own.stem}")
+        inserted = apart(added, gone, f"{CHANGE_FACTS}plus_{own.stem}")
     if not own.ranked:
         return Edit(inserted, deleted, deleted, inserted)
     return Edit(inserted, deleted, gone, added)
 
 
 def _difference(
-    task: Task, own: WorkingTable, these: Part | None, those: Part | None, name: str
+    runner: Runner, own: WorkingTable, these: Part | None, those: Part | None, name: str
 ) -> Part | None:
     """The facts of one temporary table that do not stand in another, under a name that lasts."""
     if these is None or those is None:
@@ -279,4 +269,4 @@ def _difference(
         rows = exp.select(*own.names("c")).from_(temp_table(these.table).as_("c"))
         return absent(rows, relation, part_query(those, relation))
 
-    return make_part(task.store, task.cache, key, name, query, ranked=own.ranked)
+    return make_part(runner, key, name, query, ranked=own.ranked)

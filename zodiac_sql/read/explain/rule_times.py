@@ -12,7 +12,7 @@ import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from zodiac_sql.database.statement_cache import StatementCache
+from zodiac_sql.database.runner import Runner
 from zodiac_sql.database.statements import distinct, drop
 from zodiac_sql.evaluate.rule_errors import evaluating
 from zodiac_sql.evaluate.run_plans import Target, apply_plans
@@ -77,7 +77,7 @@ def _of_body(work: VerifiedFile, inner: Inner, rule: Rule, context: Context) -> 
     started = time.perf_counter()
     with evaluating([rule]):
         target = Target(_BODY, columns, "body", distinct)
-        rows = apply_plans(work.store, StatementCache(), [plan], context, target)
+        rows = apply_plans(Runner(work.store), [plan], context, target)
     took = 1000 * (time.perf_counter() - started)
     work.store.run(drop(_BODY))
     return took, rows

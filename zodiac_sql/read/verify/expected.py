@@ -10,7 +10,7 @@ from sqlglot import exp
 from zodiac_sql.change.choose_rewrites import types_of
 from zodiac_sql.cost.operator import Decision
 from zodiac_sql.database import dictionary
-from zodiac_sql.database.statement_cache import StatementCache
+from zodiac_sql.database.runner import Runner
 from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.evaluation import Evaluation
@@ -168,7 +168,7 @@ def evaluate_again(work: VerifiedFile, inner: Inner) -> tuple[Fixpoint, Decision
     )
     with evaluating_all(work.store, hypernode, work.there):
         fixpoint, decision = evaluate(
-            Evaluation(work.store, inner.forms, known, context, StatementCache(), inner.rows)
+            Evaluation(Runner(work.store), inner.forms, known, context, inner.rows)
         )
     _keep(work, hypernode, fixpoint.parts)
     return fixpoint, decision

@@ -19,7 +19,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from zodiac_sql.database.statement_cache import StatementCache
+from zodiac_sql.database.runner import Runner
 from zodiac_sql.database.statements import create_temp, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.improve import beginning, each_round, first_plans
@@ -59,7 +59,7 @@ def ranked_best(
     around = replace(context, relation=relation, columns={**context.columns, **columns})
     if are_linear(rules, plain.derives) and not makes_texts(rules, around):
         return linear_of_several(store, plain, dict(schema), around)
-    return semi_naive(store, plain, dict(schema), around, StatementCache(), {})
+    return semi_naive(Runner(store), plain, dict(schema), around, {})
 
 
 _PREFIX = f"{CHANGE_FACTS}why_"
@@ -70,7 +70,7 @@ def every_best(
     store: Store, hypernode: Hypernode, schema: Mapping[str, Predicate], context: Context
 ) -> Fixpoint:
     """All facts that had the best value of their group for a time, each with its round."""
-    loop = beginning(store, hypernode, dict(schema), context, StatementCache(), _PREFIX)
+    loop = beginning(Runner(store), hypernode, dict(schema), context, _PREFIX)
     rows: Counter[str] = Counter()
     rounds = 0
     for rounds in each_round(loop, first_plans(loop)):

@@ -20,6 +20,7 @@ from sqlglot import exp
 
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.other_connections import connect_aside
+from zodiac_sql.database.runner import Runner
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import create_temp_view
 from zodiac_sql.database.store import Store
@@ -268,8 +269,8 @@ class Again:
             self.known.functions,
             self.known.ids,
         )
-        cache = StatementCache()
-        work = Evaluation(store, inner.forms, schema, context, cache, inner.rows)
+        runner = Runner(store)
+        work = Evaluation(runner, inner.forms, schema, context, inner.rows)
         closures = closures_at_work(work)
         kept = {name: remembered(closure) for name, closure in closures.items()}
         with evaluating_all(store, inner.hypernode, self.known.sources):
@@ -279,9 +280,9 @@ class Again:
                 there = {name: self._table(around, name, number) for name in inner.hypernode.bests}
                 fixpoint = ranked_best(store, inner.hypernode, schema, context, there)
             elif kept:
-                fixpoint = semi_naive(store, inner.hypernode, schema, context, cache, kept)
+                fixpoint = semi_naive(runner, inner.hypernode, schema, context, kept)
             else:
-                fixpoint, _ = evaluate(Evaluation(store, inner.forms, schema, context, cache))
+                fixpoint, _ = evaluate(Evaluation(runner, inner.forms, schema, context))
         sources = _with(around, inner, number, fixpoint)
         known = replace(
             self.known, store=store, schema=schema, sources=sources, cache=StatementCache()
