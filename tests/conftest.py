@@ -31,7 +31,7 @@ OpenKb = Callable[..., "KnowledgeBase"]
 SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
     "ci",
-    max_examples=8,
+    max_examples=6,
     derandomize=True,
     deadline=None,
     suppress_health_check=SLOW_IS_FINE,
