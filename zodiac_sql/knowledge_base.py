@@ -179,8 +179,7 @@ class KnowledgeBase(Questions):
     def replace(self, predicate: str, rows: object, **options: Unpack[Inserting]) -> Change:
         """Make these rows the only explicit facts of a predicate. Raises DataError as `insert`.
 
-        The rows are read as by `insert`. Only the difference from the present facts is inserted and
-        deleted.
+        The rows are read as by `insert`. Only what differs is inserted and deleted.
         """
         with self.update(**changing_in(options)) as update:
             update.replace(predicate, rows, **row_keywords_in(options))
