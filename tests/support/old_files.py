@@ -76,7 +76,7 @@ LOGGED: dict[str, list[tuple[Any, ...]]] = {
 
 BEFORE_THE_FEED = (
     "DROP TABLE zodiac.journal; DROP TABLE zodiac.log; DROP TABLE zodiac.feed_state;"
-    " DROP TABLE zodiac.feed_table; DROP TABLE zodiac.feed"
+    " DROP TABLE zodiac.feed_table; DROP TABLE zodiac.feed; DROP TABLE zodiac.former_rule"
 )
 """Takes the change feed, and what came after it, out of a catalog."""
 

@@ -263,8 +263,8 @@ def test_an_argument_that_is_none_is_refused(kb: KnowledgeBase, verb: str) -> No
     before = state(kb)
     with pytest.raises(TypeError, match="no argument 'max_row' here; did you mean max_rows?"):
         verbs[verb](max_row=10)
-    with pytest.raises(TypeError, match="no argument 'nulls' here"):
-        verbs[verb](nulls="skip-row")
+    with pytest.raises(TypeError, match="no argument 'header' here"):
+        verbs[verb](header=False)
     assert state(kb) == before
 
 
