@@ -30,8 +30,8 @@ from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.spark.planning import Text
 
 FORMAT = 2
-"""The format of manifests. Who finds a greater one must not touch the directory. In versions of the
-first one, aggregates may mean something else (language/former_aggregates.py)."""
+"""The format of manifests. A reader that finds a greater one must not touch the directory. In
+versions of the first one, aggregates may mean something else (language/former_aggregates.py)."""
 
 LANGUAGE = 2
 """The language of texts. Manifests that do not tell it have texts of the first one, which
