@@ -172,6 +172,8 @@ def _term_text(term: Term) -> str:
             return f"({_term_text(left)} {sign} {_term_text(right)})"
         case Expr(function, arguments):
             return f"{function}({', '.join(map(_term_text, arguments))})"
+        case str() if " " in term:  # an interval; all other texts are names
+            return f'"{term}"'
         case bool():
             return str(term).lower()
         case dt.datetime():
