@@ -25,10 +25,8 @@ A change is of the kind of another one if it inserts and deletes facts of the sa
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
-from contextlib import contextmanager
-from copy import deepcopy
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Collection, Hashable, Iterable
+from dataclasses import dataclass, field
 
 from zodiac_sql.cost.calibration import COPIED, COPY, FOLLOWED, HYPERNODE, MOVED, STEP
 
@@ -299,18 +297,3 @@ class Worth:
         if self._left is not None and price > self._left:
             raise NotEarnedError([name])
         self._left = (self._usual if self._left is None else self._left) - price
-
-
-@contextmanager
-def on_credit(worth: Worth) -> Iterator[None]:
-    """Let a preview make the copies that the change would make. What it earns is not kept; what it
-    spends of what was there before, is.
-    """
-    before = deepcopy(worth)
-    try:
-        yield
-    finally:
-        before.earned = min(before.earned, worth.earned)
-        before.prices = replace(worth.prices, gained=before.prices.gained)
-        for one in fields(worth):
-            setattr(worth, one.name, getattr(before, one.name))

@@ -8,14 +8,18 @@ then the change is begun anew, with look-ups.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from copy import deepcopy
+from dataclasses import replace
 
 from zodiac_sql.change.execution import Applied, Carries, Execution
 from zodiac_sql.change.kinds import kind_of
 from zodiac_sql.change.operators.hypernodes import expected
 from zodiac_sql.change.operators.look_ups import looked_up
 from zodiac_sql.cost.operator import Cost, Declined, Operator
-from zodiac_sql.lookups.worth import copying, limits_of, on_credit
+from zodiac_sql.lookups.copies import Copies
+from zodiac_sql.lookups.worth import copying, limits_of
 
 MOST = 60_000
 """Nobody waits for more milliseconds for copies, nor for look-ups. Nobody knows how many rounds
@@ -45,10 +49,25 @@ def _cost(execution: Execution) -> Cost:
 def _run(execution: Execution, _: float) -> Applied | Declined:
     kind = kind_of(execution)
     assert kind is not None
-    worth, seconds = execution.prepared.copies.worth, sum(execution.told.seconds.values())
-    with nullcontext() if execution.publishes else on_credit(worth):
-        worth.earn(kind, 1, seconds, execution.request.streamed is not None)
+    copies, seconds = execution.prepared.copies, sum(execution.told.seconds.values())
+    with nullcontext() if execution.publishes else _on_credit(copies):
+        copies.worth.earn(kind, 1, seconds, execution.request.streamed is not None)
         return looked_up(execution, kind, limits_of(MOST))
+
+
+@contextmanager
+def _on_credit(copies: Copies) -> Iterator[None]:
+    """Let a preview make the copies that the change would make. What it earns is not kept; what it
+    spends of what was there before, is.
+    """
+    before = copies.worth
+    copies.worth = credit = deepcopy(before)
+    try:
+        yield
+    finally:
+        copies.worth = before
+        before.earned = min(before.earned, credit.earned)
+        before.prices = replace(credit.prices, gained=before.prices.gained)
 
 
 COPIED_FIRST: Carries = Operator("look-ups, copied first", _matches, _cost, _run)
