@@ -26,7 +26,7 @@ from zodiac_sql.language.parse import parse
 from zodiac_sql.language.schema import default_columns
 from zodiac_sql.language.symbols import plain, quoted
 from zodiac_sql.language.syntax import Column, Program, Rule, Type, atoms_of
-from zodiac_sql.language.types import infer
+from zodiac_sql.language.infer import infer
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version, delta_variants, whole

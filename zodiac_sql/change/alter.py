@@ -62,7 +62,7 @@ def alter(collected: Collected, predicate: str, types: Mapping[str, str]) -> Non
     there = [column.name for column in known.columns]
     if missing := [column for column in wanted if column not in there]:
         raise QueryError(f"{name} has no column {missing[0]}: it has {', '.join(there)}")
-    columns = tuple(Column(c.name, wanted.get(c.name, c.type)) for c in known.columns)
+    columns = tuple(Column(c.name, wanted.get(c.name, c.meant)) for c in known.columns)
     for old, new in zip(known.columns, columns, strict=True):
         _require_possible(name, old, new)
     if columns == known.columns:

@@ -124,7 +124,7 @@ def copied_from_outside(
     edges = copied(rules[0]) if len(rules) == 1 else None
     if edges is None:
         return None
-    kinds = [[c.type for c in planned.schema[name].columns] for name in (predicate, edges)]
+    kinds = [[c.meant for c in planned.schema[name].columns] for name in (predicate, edges)]
     return edges if kinds[0] == kinds[1] else None
 
 
@@ -281,4 +281,4 @@ def with_all(everywhere: Mapping[str, T], inside: Mapping[str, T]) -> Mapping[st
 
 
 def types_of(schema: Mapping[str, Predicate]) -> dict[str, tuple[Type | None, ...]]:
-    return {name: tuple(c.type for c in known.columns) for name, known in schema.items()}
+    return {name: tuple(c.meant for c in known.columns) for name, known in schema.items()}

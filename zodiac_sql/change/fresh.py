@@ -104,4 +104,4 @@ def past_columns(basis: Basis, name: str) -> tuple[Column, ...]:
     if before is None or before.arity != after.arity:
         return after.columns
     pairs = zip(after.columns, before.columns, strict=True)
-    return tuple(Column(new.name, new.type or old.type) for new, old in pairs)
+    return tuple(Column(new.name, new.meant or old.meant) for new, old in pairs)

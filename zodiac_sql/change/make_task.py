@@ -109,7 +109,7 @@ def _types(basis: Basis, heritage: Heritage | None) -> Mapping[str, tuple[Type |
     """The types of all columns; in predicates of lost rules, open columns keep their old types."""
     lost = heritage.lost if heritage else ()
     names = {p for rule in lost for p in rule.positive() | rule.negative()}
-    return with_all(basis.types, {n: tuple(c.type for c in past_columns(basis, n)) for n in names})
+    return with_all(basis.types, {n: tuple(c.meant for c in past_columns(basis, n)) for n in names})
 
 
 def _deltas_inside(deltas: Mapping[str, Delta], inner: Inner) -> dict[str, Delta]:

@@ -38,7 +38,7 @@ def rows_of_table(
 ) -> TableRows:
     """The rows that go out of a table of a predicate and come in. Ranks stand last in `come`."""
     stored = Relation(known.columns, ()).stored
-    columns = tuple((column.name, (column.type or Type.SYMBOL).value) for column in stored)
+    columns = tuple((column.name, (column.meant or Type.SYMBOL).value) for column in stored)
     rank = ((RANK, Type.INT.value),) if ranked else ()
     return TableRows(key, (*columns, *rank), gone, come)
 

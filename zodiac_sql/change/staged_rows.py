@@ -52,7 +52,7 @@ def is_each_once(predicate: Predicate, staged: Sequence[Staged]) -> bool:
     """Whether no fact is repeated: those given at once are not, but converted ones can be."""
     if len(staged) > 1 or staged[0].given is None:
         return False
-    return [c.type for c in staged[0].columns] == [c.type for c in predicate.columns]
+    return [c.meant for c in staged[0].columns] == [c.meant for c in predicate.columns]
 
 
 def is_one(staged: Staged) -> bool:

@@ -148,9 +148,14 @@ INSERT INTO zodiac.log VALUES (NULL, NULL);
 
 -- Kinds: iri, blank, plain (a symbol or a string without datatype), literal (the rest).
 CREATE TABLE zodiac.symbol (
-    id   INTEGER NOT NULL,
-    kind VARCHAR NOT NULL,
-    text VARCHAR NOT NULL
+    id     INTEGER NOT NULL,
+    kind   VARCHAR NOT NULL,
+    text   VARCHAR NOT NULL,
+    sort   TINYINT,                  -- what the value of a literal is (term_values.py): migration 17
+    exact  DECIMAL(38, 18),
+    number DOUBLE,
+    moment TIMESTAMP,
+    truth  BOOLEAN
 );
 
 -- The text of a symbol is unique, and shows its kind: an IRI with :// or urn: stands bare,

@@ -11,8 +11,9 @@ SQL_TYPES = {
     Type.BOOL: "BOOLEAN",
     Type.DATE: "DATE",
     Type.TIMESTAMP: "TIMESTAMP",
+    Type.ANY: "INTEGER",
 }
-"""In the tables of predicates: a symbol is its id in the dictionary."""
+"""In the tables of predicates: a symbol, or a term of any kind, is its id in the dictionary."""
 
-TEXT_TYPES = {**SQL_TYPES, Type.SYMBOL: "VARCHAR"}
+TEXT_TYPES = {**SQL_TYPES, Type.SYMBOL: "VARCHAR", Type.ANY: "VARCHAR"}
 """In rows that come from outside: a symbol is still its text."""

@@ -16,23 +16,24 @@ from contextlib import contextmanager
 
 from sqlglot import exp
 
-from zodiac_sql.database.known_symbols import KNOWN_SYMBOLS, ids_and_texts
+from zodiac_sql.database.known_symbols import KNOWN_SYMBOLS, entering
 from zodiac_sql.database.statements import create_temp, temp_table
 from zodiac_sql.database.store import Store, rows_apart
+from zodiac_sql.database.term_values import NO_VALUES, with_values
 from zodiac_sql.database.together import Together
 
 NEW = "zodiac$new_symbol"
-"""Temporary table of symbols not yet published: (id, kind, text)."""
+"""Temporary table of symbols not yet published, with the columns of zodiac.symbol."""
 
 KNOWN = KNOWN_SYMBOLS
 
 
 def prepare(store: Store) -> None:
     """Make room for new symbols on a connection."""
-    store.run('CREATE TEMP TABLE "zodiac$new_symbol" (id INTEGER, kind VARCHAR, text VARCHAR)')
+    store.run('CREATE TEMP TABLE "zodiac$new_symbol" AS SELECT * FROM zodiac.symbol LIMIT 0')
     store.run(
-        'CREATE TEMP VIEW "zodiac$known_symbol" AS SELECT id, kind, text FROM zodiac.symbol'
-        ' UNION ALL SELECT id, kind, text FROM temp."zodiac$new_symbol"'
+        'CREATE TEMP VIEW "zodiac$known_symbol" AS SELECT * FROM zodiac.symbol'
+        ' UNION ALL SELECT * FROM temp."zodiac$new_symbol"'
     )
 
 
@@ -86,13 +87,13 @@ def publish(writes: Together) -> None:
     """Make new symbols permanent. This is part of the publishing transaction."""
     add_to_file(writes, writes.store.symbols.few)
     if writes.store.symbols.in_table:
-        writes.add('INSERT INTO zodiac.symbol SELECT id, kind, text FROM temp."zodiac$new_symbol"')
+        writes.add('INSERT INTO zodiac.symbol SELECT * FROM temp."zodiac$new_symbol"')
 
 
 def add_to_file(writes: Together, symbols: Mapping[str, int]) -> None:
     """Write symbols to the table in the file, as part of a transaction."""
     if symbols:
-        writes.add(_INTO_FILE, ids_and_texts(symbols))
+        writes.add(*entering("zodiac.symbol", symbols))
 
 
 def published(store: Store) -> None:
@@ -107,8 +108,8 @@ def encode(store: Store, source: str, columns: Sequence[str], into: str) -> None
     The text is as in language/symbols.py, or an N-Triples term. Other columns are copied, and no
     rows are added or dropped. `source` is a temporary table without NULLs in `columns`.
     """
-    _collect_terms(store, source, columns)
-    _add_terms(store)
+    marked = _collect_terms(store, source, columns)
+    _add_terms(store, marked)
     store.run(
         "CREATE OR REPLACE TEMP TABLE term_id AS"
         ' SELECT raw, id FROM temp.term JOIN temp."zodiac$known_symbol" USING (text)'
@@ -237,26 +238,28 @@ def _last(store: Store) -> int:
 _ADD = (
     'INSERT INTO temp."zodiac$new_symbol"'
     ' SELECT (SELECT coalesce(max(id), 0) FROM temp."zodiac$known_symbol")'
-    " + row_number() OVER (), zodiac.kind(text), text"
+    f" + row_number() OVER (), zodiac.kind(text), text, {NO_VALUES}"
     " FROM (SELECT unnest($1) AS text) AS t RETURNING text, id"
 )
 
-_INTO_FILE = (
-    "INSERT INTO zodiac.symbol SELECT id, zodiac.kind(text), text"
-    " FROM (SELECT unnest($1) AS id, unnest($2) AS text) AS t"
+_NEW_TERMS = (
+    'SELECT (SELECT coalesce(max(id), 0) FROM temp."zodiac$known_symbol")'
+    " + row_number() OVER () AS id, zodiac.kind(text) AS kind, text"
+    " FROM (SELECT DISTINCT text FROM temp.term) AS t"
+    ' ANTI JOIN temp."zodiac$known_symbol" USING (text)'
 )
 
+_ADD_PLAIN = f'INSERT INTO temp."zodiac$new_symbol" SELECT *, {NO_VALUES} FROM ({_NEW_TERMS}) AS t'
+_ADD_MARKED = f'INSERT INTO temp."zodiac$new_symbol" {with_values(_NEW_TERMS)}'
 
-def _add_terms(store: Store) -> None:
-    """Give ids to the symbols in the temporary table term that have none."""
+
+def _add_terms(store: Store, marked: bool) -> None:
+    """Give ids to the symbols in the temporary table term that have none.
+
+    Only if texts are `marked`, some of them may have values.
+    """
     before, store.symbols.in_table = waits(store), True  # an interruption may come after it
-    found = store.count(
-        'INSERT INTO temp."zodiac$new_symbol"'
-        ' SELECT (SELECT coalesce(max(id), 0) FROM temp."zodiac$known_symbol")'
-        " + row_number() OVER (), zodiac.kind(text), text"
-        " FROM (SELECT DISTINCT text FROM temp.term) AS t"
-        ' ANTI JOIN temp."zodiac$known_symbol" USING (text)'
-    )
+    found = store.count(_ADD_MARKED if marked else _ADD_PLAIN)
     store.symbols.in_table = before or found > 0
 
 
@@ -281,8 +284,11 @@ def known_only(
     return query
 
 
-def _collect_terms(store: Store, source: str, columns: Sequence[str]) -> None:
-    """Make the temporary table term: each text of the columns once, and its canonical form."""
+def _collect_terms(store: Store, source: str, columns: Sequence[str]) -> bool:
+    """Make the temporary table term: each text of the columns once, and its canonical form.
+
+    Return whether some text begins with a mark.
+    """
     texts = [
         exp.select(exp.column(column, quoted=True).as_("raw")).from_(temp_table(source))
         for column in columns
@@ -292,11 +298,13 @@ def _collect_terms(store: Store, source: str, columns: Sequence[str]) -> None:
     text: exp.Expr = exp.column("raw")
     # All other texts stand as they are. Just planning a statement with this macro takes 15 ms.
     marked = exp.select("1").from_(union.copy().subquery("texts", copy=False)).where(_is_marked())
-    if store.rows(marked.limit(1)):
+    is_any = bool(store.rows(marked.limit(1)))
+    if is_any:
         canonical = exp.func("zodiac.canonical", exp.column("raw"), dialect="duckdb")
         text = exp.case().when(_is_marked(), canonical).else_(text)
     terms = exp.select("raw", text.as_("text")).from_(raw.subquery("t", copy=False))
     store.run(create_temp("term", terms))
+    return is_any
 
 
 def _is_marked() -> exp.Expr:

@@ -17,14 +17,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from zodiac_sql.database.remembered import Remembered
+from zodiac_sql.database.term_values import EXACT_TYPE, NO_VALUES, VALUE_COLUMNS, value_of_term
 
 KNOWN_SYMBOLS = "zodiac$known_symbol"
 """Temporary view of every symbol, published and new (dictionary.py)."""
-
-_INTO_TABLE = (
-    'INSERT INTO temp."zodiac$new_symbol" SELECT id, zodiac.kind(text), text'
-    " FROM (SELECT unnest($1) AS id, unnest($2) AS text) AS t"
-)
 
 
 @dataclass(slots=True)
@@ -47,7 +43,7 @@ class KnownSymbols:
     def enter_table(self, run: Callable[[str, list[list[object]]], object]) -> None:
         """Put those that are in memory into the table."""
         self.in_table = True
-        run(_INTO_TABLE, ids_and_texts(self.few))
+        run(*entering('temp."zodiac$new_symbol"', self.few))
         self.few.clear()
 
     def enter_file(self) -> None:
@@ -64,6 +60,28 @@ class KnownSymbols:
         return self.last is not None and self.last == self.remembered.all_to
 
 
-def ids_and_texts(symbols: Mapping[str, int]) -> list[list[object]]:
-    """The ids and the texts of symbols, as parameters of a statement."""
-    return [[*symbols.values()], [*symbols]]
+def entering(table: str, symbols: Mapping[str, int]) -> tuple[str, list[list[object]]]:
+    """The statement that puts symbols into a table, and its parameters.
+
+    Their values are read here: to plan the statement that reads those of many takes 8 ms.
+    """
+    columns: list[list[object]] = [[*symbols.values()], [*symbols]]
+    values = [value_of_term(text) for text in symbols]
+    if not any(values):
+        return _ENTER.format(table=table), columns
+    there = [value or _NOTHING for value in values]
+    return _ENTER_WITH_VALUES.format(table=table), [*columns, *map(list, zip(*there, strict=True))]
+
+
+_NOTHING = (None,) * len(VALUE_COLUMNS)
+
+_ENTER = (
+    f"INSERT INTO {{table}} SELECT id, zodiac.kind(text), text, {NO_VALUES}"
+    " FROM (SELECT unnest($1) AS id, unnest($2) AS text) AS t"
+)
+_ENTER_WITH_VALUES = (
+    f"INSERT INTO {{table}} SELECT id, zodiac.kind(text), text, {', '.join(VALUE_COLUMNS)} FROM"
+    " (SELECT unnest($1) AS id, unnest($2) AS text, unnest($3::TINYINT[]) AS sort,"
+    f" unnest($4::{EXACT_TYPE}[]) AS exact, unnest($5::DOUBLE[]) AS number,"
+    " unnest($6::TIMESTAMP[]) AS moment, unnest($7::BOOLEAN[]) AS truth) AS t"
+)

@@ -103,7 +103,7 @@ def _with(context: Context, split: _Split, part: Part) -> Context:
     def relation(name: str, version: Version) -> Relation:
         return joined if name == split.predicate else context.relation(name, version)
 
-    types = {split.predicate: tuple(column.type for column in split.columns)}
+    types = {split.predicate: tuple(column.meant for column in split.columns)}
     return replace(context, relation=relation, columns={**context.columns, **types})
 
 

@@ -205,7 +205,7 @@ def form_of(forms: Forms, context: Context) -> Form | None:
     place, edge = forms.along.place, forms.along.edges
     facts = context.relation(forms.hypernode.derives[0], Version.ALL)
     edges = context.relation(edge, Version.ALL)
-    nodes = {column.type for column in (*edges.columns, facts.columns[place])}
+    nodes = {column.meant for column in (*edges.columns, facts.columns[place])}
     value = facts.columns[1 - place].type
     if len(nodes) > 1 or value in (None, Type.FLOAT) or nodes & {None, Type.FLOAT}:
         return None

@@ -205,8 +205,19 @@ def result_type(builtin: Builtin, arguments: Sequence[Type | None]) -> Type | No
     if builtin.returns is not None:
         return builtin.returns
     if builtin.of is not None:
-        return arguments[builtin.of] if builtin.of < len(arguments) else None
+        found = arguments[builtin.of] if builtin.of < len(arguments) else None
+        return Type.TIMESTAMP if found is Type.ANY else found
     arguments = arguments[builtin.alike or 0 :]
     if any(argument is None for argument in arguments):
         return None
+    if Type.ANY in arguments:
+        return _of_terms(builtin, arguments)
     return Type.FLOAT if Type.FLOAT in arguments else next(iter(arguments), None)
+
+
+def _of_terms(builtin: Builtin, arguments: Sequence[Type | None]) -> Type:
+    """The type of a call with terms of any kind: a float beside a number makes a float of it."""
+    first = builtin.parameters[0]
+    if first <= _MOMENT:
+        return Type.TIMESTAMP
+    return Type.FLOAT if Type.FLOAT in arguments and first <= _NUMBER else Type.ANY

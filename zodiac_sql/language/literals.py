@@ -34,6 +34,7 @@ TYPE_NAMES = {
     "float": Type.FLOAT, "double": Type.FLOAT, "real": Type.FLOAT, "decimal": Type.FLOAT,
     "bool": Type.BOOL, "boolean": Type.BOOL,
     "date": Type.DATE, "timestamp": Type.TIMESTAMP, "datetime": Type.TIMESTAMP,
+    "any": Type.ANY, "term": Type.ANY,
 }  # fmt: skip
 """What a declaration or a Python function can call a type, in lower case."""
 

@@ -15,7 +15,10 @@ from zodiac_sql.names import VARIES
 
 
 class Type(StrEnum):
-    """The type of a predicate's column. INT and FLOAT compare with each other."""
+    """The type of a predicate's column. INT and FLOAT compare with each other.
+
+    A column of ANY holds terms of all kinds: each is what it is.
+    """
 
     SYMBOL = "symbol"
     INT = "int"
@@ -23,6 +26,7 @@ class Type(StrEnum):
     BOOL = "bool"
     DATE = "date"
     TIMESTAMP = "timestamp"
+    ANY = "any"
 
     @property
     def numeric(self) -> bool:
@@ -286,10 +290,26 @@ def atoms_of(body: tuple[Literal, ...]) -> Iterator[Atom]:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a predicate; its type is None while neither fact nor rule has settled it."""
+    """A column of a predicate; its type is None while neither fact nor rule has settled it.
+
+    A `mixed` column holds terms of all kinds. Tables have it as a column of symbols, because the
+    dictionary has a symbol for each term, so its `type` is SYMBOL; `meant` is the type that
+    declarations, rules and the catalog call ANY.
+    """
 
     name: str
     type: Type | None
+    mixed: bool = False
+
+    def __post_init__(self) -> None:
+        if self.type is Type.ANY:
+            object.__setattr__(self, "type", Type.SYMBOL)
+            object.__setattr__(self, "mixed", True)
+
+    @property
+    def meant(self) -> Type | None:
+        """The type that the column has for rules."""
+        return Type.ANY if self.mixed else self.type
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,17 @@
-"""Types of columns and variables: declared, taken from facts, or inferred through the rules.
+"""Types of the variables and expressions of a body, once those of the columns are known.
 
-Inference goes up from bodies to heads until nothing changes. A column is open (None) until a fact
-or a rule settles it, INT and FLOAT join to FLOAT, and everything else is a clash.
+INT and FLOAT meet as FLOAT. A variable that stands in a column of terms of all kinds, and in a
+native one, is of the native type: other terms of the first are not in the second.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from heapq import heappop, heappush
 
 from zodiac_sql.errors import Problem, Span
 from zodiac_sql.language.binding import arrange
-from zodiac_sql.language.datatypes import MOMENTS, as_moment, moment_hint
+from zodiac_sql.language.datatypes import moment_hint
 from zodiac_sql.language.functions import COMPARISONS, Builtin, Functions, result_type, signature
 from zodiac_sql.language.syntax import (
     Aggregate,
@@ -23,18 +21,13 @@ from zodiac_sql.language.syntax import (
     Constant,
     Expression,
     Literal,
-    Rule,
     Term,
     Type,
     Variable,
-    atoms_of,
 )
 
 TYPE_CLASH, NOT_SYMBOLS = "type clash", "not symbols"
 """How problems of types begin, and how one ends that other facts cannot mend."""
-
-Columns = dict[str, list[Type | None]]
-"""Types by predicate and column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,123 +36,6 @@ class TypeScope:
 
     types: Mapping[str, Type | None]
     problems: tuple[Problem, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Inferred:
-    """The types inferred before a change of some rules and facts, and what the change touches.
-
-    `changed` are the predicates whose types may differ now: those that facts or declarations have
-    settled since, and heads of rules that came or went. `new` are the names of rules that came.
-    """
-
-    columns: Mapping[str, Sequence[Type | None]] = field(default_factory=dict)
-    changed: frozenset[str] = frozenset()
-    new: frozenset[str] = frozenset()
-
-
-def infer(
-    rules: Sequence[Rule],
-    settled: Mapping[str, Sequence[Type | None]],
-    functions: Functions,
-    before: Inferred | None = None,
-) -> tuple[Columns, list[Problem]]:
-    """The type of every column of every predicate, and every clash.
-
-    `settled` are the types that declarations and facts fix, for all predicates of the rules. With
-    `before`, only what the change can have touched is inferred again, and looked at for clashes.
-    """
-    before = before or Inferred(changed=frozenset(settled), new=frozenset(r.name for r in rules))
-    open_ = _reached(rules, settled, before)
-    columns: Columns = {
-        name: list(types if name in open_ else before.columns.get(name, types))
-        for name, types in settled.items()
-    }
-    concerned = [rule for rule in rules if rule.head.predicate in open_]
-    if any(as_moment(term, MOMENTS) for rule in concerned for term in rule.head.terms):
-        # They are moments if another rule says so, whichever of the two comes first.
-        _grow(columns, concerned, settled, functions, moments=False)
-    _grow(columns, concerned, settled, functions)
-    doubtful = [rule for rule in rules if rule.name in before.new or _has_any(rule, open_)]
-    problems = [problem for rule in doubtful for problem in _clashes(rule, columns, functions)]
-    return columns, problems
-
-
-def _reached(
-    rules: Sequence[Rule], settled: Mapping[str, Sequence[Type | None]], before: Inferred
-) -> set[str]:
-    """The predicates whose types may have changed: types go up from bodies to heads."""
-    if not before.changed:
-        return set()
-    above: dict[str, set[str]] = defaultdict(set)
-    for rule in rules:
-        if None in settled[rule.head.predicate]:
-            for predicate in (*rule.positive(), *rule.negative()):
-                above[predicate].add(rule.head.predicate)
-    reached: set[str] = set()
-    more = set(before.changed)
-    while more:
-        reached |= more
-        more = {head for name in more for head in above.get(name, ())} - reached
-    return reached
-
-
-def _has_any(rule: Rule, predicates: set[str]) -> bool:
-    """Whether some predicates are in a rule."""
-    return (
-        rule.head.predicate in predicates
-        or not predicates.isdisjoint(rule.positive())
-        or not predicates.isdisjoint(rule.negative())
-    )
-
-
-def _grow(
-    columns: Columns,
-    rules: Sequence[Rule],
-    settled: Mapping[str, Sequence[Type | None]],
-    functions: Functions,
-    moments: bool = True,
-) -> None:
-    """Let rules give types to the columns of their heads until nothing changes.
-
-    Without `moments`, texts in heads that may stand for moments give none. Rules run round by
-    round, in their order; from the second round on, only those that read a predicate whose types
-    have changed.
-    """
-    readers: dict[str, list[int]] = defaultdict(list)
-    for place, rule in enumerate(rules):
-        for predicate in {atom.predicate for atom in atoms_of(rule.body)}:
-            readers[predicate].append(place)
-    waiting = [(1, place) for place in range(len(rules))]  # sorted, so it is a heap
-    known = set(waiting)
-    while waiting:
-        round_, place = heappop(waiting)
-        if _grown(columns, rules[place], settled, functions, moments):
-            for other in readers.get(rules[place].head.predicate, ()):
-                turn = (round_ if other > place else round_ + 1, other)
-                if turn not in known:
-                    known.add(turn)
-                    heappush(waiting, turn)
-
-
-def _grown(
-    columns: Columns,
-    rule: Rule,
-    settled: Mapping[str, Sequence[Type | None]],
-    functions: Functions,
-    moments: bool,
-) -> bool:
-    """Let a rule give types to the columns of its head. Return whether any type changed."""
-    head, changed = rule.head.predicate, False
-    for index, given in enumerate(_head_types(rule, columns, functions)):
-        if not moments and as_moment(rule.head.terms[index], MOMENTS):
-            continue
-        old = columns[head][index]
-        new = _joined(old, given)
-        if settled[head][index] is None and new != old:
-            columns[head][index] = new
-            changed = True
-    return changed
 
 
 def body_types(
@@ -187,32 +63,47 @@ def expression_type(
     )
 
 
-def _joined(first: Type | None, second: Type | None) -> Type | None:
-    """The least type that holds both; the first where there is none (a clash, reported later)."""
-    if first is None or second is None:
+def joined(first: Type | None, second: Type | None) -> Type | None:
+    """The least type that holds the values of both."""
+    if first is None or second is None or first is second:
         return first or second
-    return Type.FLOAT if _mixed_numbers(first, second) else first
+    return Type.FLOAT if first.numeric and second.numeric else Type.ANY
 
 
-def _mixed_numbers(first: Type, second: Type) -> bool:
-    return first != second and first.numeric and second.numeric
+def _met(first: Type | None, second: Type | None) -> Type | None:
+    """The type of a variable that stands in two places; the first where the two clash."""
+    if first is None or first is Type.ANY:
+        return second or first
+    return Type.FLOAT if second and joined(first, second) is Type.FLOAT else first
 
 
 def widens(
     terms: Iterable[Term], columns: Iterable[Type | None], types: Mapping[str, Type | None]
 ) -> bool:
-    """Whether an int column meets a term of type float: two ints may then become the same float."""
+    """Whether a column meets a term of another type, so that two of its values may be the same.
+
+    Ints become floats; terms of a column of all kinds are read as native values.
+    """
     return any(
-        column is Type.INT
-        and (types.get(term.name) if isinstance(term, Variable) else term.type) is Type.FLOAT
+        reads_otherwise(column, types.get(term.name) if isinstance(term, Variable) else term.type)
         for term, column in zip(terms, columns, strict=True)
     )
+
+
+def reads_otherwise(column: Type | None, wanted: Type | None) -> bool:
+    """Whether values of a column are read as values of another type."""
+    return (column, wanted) == (Type.INT, Type.FLOAT) or is_narrowed(column, wanted)
+
+
+def is_narrowed(column: Type | None, wanted: Type | None) -> bool:
+    """Whether terms of a column of all kinds are read as native values."""
+    return column is Type.ANY and wanted not in (None, Type.ANY, Type.SYMBOL)
 
 
 def mixes(
     body: tuple[Literal, ...], columns: Mapping[str, Sequence[Type | None]], functions: Functions
 ) -> bool:
-    """Whether a variable that is a float in the whole body would be an int in a part of it."""
+    """Whether a variable of the whole body would have another type in a part of it."""
     types = body_types(body, columns, functions).types
     arranged = arrange(body)
     return any(widens(a.terms, columns[a.predicate], types) for a in arranged.atoms) or any(
@@ -221,41 +112,7 @@ def mixes(
     )
 
 
-def _head_types(rule: Rule, columns: Columns, functions: Functions) -> Iterator[Type | None]:
-    types = body_types(rule.body, columns, functions).types
-    for term in rule.head.terms:
-        yield expression_type(term, types, functions)
-
-
-def _clashes(rule: Rule, columns: Columns, functions: Functions) -> Iterator[Problem]:
-    """What is ill-typed in a rule, once the types of all columns are known."""
-    scope = body_types(rule.body, columns, functions)
-    yield from scope.problems
-    for index, term in enumerate(rule.head.terms):
-        given = expression_type(term, scope.types, functions)
-        wanted = columns[rule.head.predicate][index]
-        if given and wanted and given != wanted and not (wanted is Type.FLOAT and given.numeric):
-            yield Problem(
-                f"{TYPE_CLASH}: column {index + 1} of {rule.head.predicate} is {wanted}, but rule "
-                f"{rule.name} gives it {_described(term, given)}",
-                term.span or rule.span,
-                f"Declare it as {given} (or use alter, if it has facts), or let {rule.name} derive "
-                "another predicate."
-                if given.numeric and wanted.numeric
-                else moment_hint(term, {wanted})
-                or "One column has one type: let one of the two be another predicate.",
-            )
-
-    if rule.best and columns[rule.head.predicate][rule.best.place] is Type.SYMBOL:
-        function = rule.best.function.upper()
-        yield Problem(
-            f"{TYPE_CLASH}: {function} in the head of {rule.name} takes numbers, dates and times, "
-            f"{NOT_SYMBOLS}", rule.head.span,
-            f"A rule of its own with AGGREGATE(..) WITH {function}(V) takes symbols, too.",
-        )  # fmt: skip
-
-
-def _described(expression: Expression, type_: Type) -> str:
+def described(expression: Expression, type_: Type) -> str:
     return f"{expression} of type {type_}"
 
 
@@ -274,19 +131,23 @@ class _Typing:
             self.atom(atom)
         for aggregate in arranged.aggregates:
             self.aggregate(aggregate)
-        for negation in arranged.negations:
-            self.atom(negation.atom)
         for step in arranged.steps:
             self.meet(step.variable, self.expression(step.expression), f"{step.expression}")
+        for negation in arranged.negations:
+            self.atom(negation.atom, binds=False)
         for comparison in arranged.filters:
             self.comparison(comparison)
 
-    def atom(self, atom: Atom) -> None:
+    def atom(self, atom: Atom, binds: bool = True) -> None:
         for index, term in enumerate(atom.terms):
-            self.meet(term, self.columns[atom.predicate][index], f"column {index + 1} of {atom}")
+            where = f"column {index + 1} of {atom}"
+            self.meet(term, self.columns[atom.predicate][index], where, binds)
 
-    def meet(self, term: Term, type_: Type | None, where: str) -> None:
-        """Give a term the type of the place where it stands; the two must fit."""
+    def meet(self, term: Term, type_: Type | None, where: str, binds: bool = True) -> None:
+        """Give a term the type of the place where it stands; the two must fit.
+
+        A place that does not bind a variable is no reason why its terms should be of one kind.
+        """
         if isinstance(term, Constant):
             if type_ and not _comparable(term.type, type_):
                 hint = moment_hint(term, {type_})
@@ -296,7 +157,8 @@ class _Typing:
         if known and type_ and not _comparable(known, type_):
             self.clash(f"{term} is {known} elsewhere, but {where} is {type_}", term.span)
             return
-        self.types[term.name] = _joined(known, type_)
+        if binds or known is not Type.ANY:
+            self.types[term.name] = _met(known, type_)
 
     def comparison(self, comparison: Comparison) -> None:
         left, right = self.expression(comparison.left), self.expression(comparison.right)
@@ -316,8 +178,8 @@ class _Typing:
             return
         if type_ and other and not _comparable(type_, other):
             self.clash(
-                f"{_described(first, type_)} cannot be compared with "
-                f"{_described(second, other)}", span,
+                f"{described(first, type_)} cannot be compared with "
+                f"{described(second, other)}", span,
                 moment_hint(first, {other}) or moment_hint(second, {type_}),
             )  # fmt: skip
 
@@ -335,10 +197,10 @@ class _Typing:
     def arguments(self, call: Call, types: Sequence[Type | None], builtin: Builtin) -> None:
         for index, (argument, type_) in enumerate(zip(call.arguments, types, strict=True)):
             accepted = builtin.parameter(index, len(types))
-            if type_ and type_ not in accepted:
+            if type_ and type_ is not Type.ANY and type_ not in accepted:
                 wanted = " or ".join(sorted(accepted))
                 self.clash(
-                    f"{call.function} takes {wanted}, not {_described(argument, type_)}",
+                    f"{call.function} takes {wanted}, not {described(argument, type_)}",
                     argument.span or call.span,
                     moment_hint(argument, accepted),
                 )
@@ -360,7 +222,7 @@ class _Typing:
         argument = inside.types.get(aggregate.argument.name)
         if builtin is None:
             return
-        if argument and argument not in builtin.parameter(0, 1):
+        if argument and argument is not Type.ANY and argument not in builtin.parameter(0, 1):
             wanted = " or ".join(sorted(builtin.parameter(0, 1)))
             self.clash(
                 f"{aggregate.function} takes {wanted}, not {aggregate.argument} of type {argument}",
@@ -370,8 +232,8 @@ class _Typing:
         else_type = None if other is None else other.type
         # Before what is aggregated has a type, there is none of it, and ELSE gives the value.
         self.meet(aggregate.result, value or else_type, "the value of the AGGREGATE")
-        if value and other and value is not other.type and value is not Type.FLOAT:
-            told = f"the AGGREGATE gives {value}, but ELSE gives {_described(other, other.type)}"
+        if value and other and value not in (other.type, Type.FLOAT, Type.ANY):
+            told = f"the AGGREGATE gives {value}, but ELSE gives {described(other, other.type)}"
             self.clash(told, other.span)
 
     def clash(self, message: str, span: Span | None, hint: str = "") -> None:
@@ -380,4 +242,6 @@ class _Typing:
 
 
 def _comparable(first: Type, second: Type) -> bool:
+    if Type.ANY in (first, second):
+        return True
     return first == second or (first.numeric and second.numeric)

@@ -246,7 +246,7 @@ def declare(
         return dict(schema), [Problem(message, declaration.span, "SQL ignores case in names.")]
     if known is not None and known.arity != len(declaration.columns):
         return dict(schema), []  # check.arities says so, with all other problems
-    types = tuple(column.type for column in declaration.columns)
+    types = tuple(column.meant for column in declaration.columns)
     if known is not None and any(known.settled):
         same = [column.name for column in known.columns] == [c.name for c in declaration.columns]
         if known.settled != types or not same:
@@ -291,7 +291,7 @@ def with_staged(
         raise DataError(f"{predicate} has what violates a constraint: only that can be its facts.")
     known = schema.get(predicate) or _new_predicate(predicate, len(columns), names_)
     fresh = not any(known.settled) and not known.declared
-    settled = tuple(t or c.type for t, c in zip(known.settled, columns, strict=True))
+    settled = tuple(t or c.meant for t, c in zip(known.settled, columns, strict=True))
     if fresh:
         kept = datatypes
         names = [c.name for c in (columns if is_named else known.columns)]

@@ -10,7 +10,7 @@ from zodiac_sql.language.datatypes import moment_hint
 from zodiac_sql.language.moment_constants import atom_with_moments
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Column, Constant, Program, Term, Type
-from zodiac_sql.language.types import TYPE_CLASH
+from zodiac_sql.language.types import TYPE_CLASH, joined
 from zodiac_sql.program.set_facts import stated_of
 
 
@@ -27,13 +27,10 @@ def settle_facts(
             predicate.columns, predicate.settled, fact.terms, strict=True
         ):
             given = term.type if isinstance(term, Constant) else Type.SYMBOL
-            if (
-                settled is not None
-                and given != settled
-                and not (settled is Type.FLOAT and given is Type.INT)
-            ):
+            both = joined(settled, given)
+            if predicate.declared and settled not in (None, both):
                 problems.append(_fact_clash(fact, column, settled, term))
-            types.append(settled or given)
+            types.append(settled if predicate.declared and settled else both)
         columns = tuple(Column(c.name, t) for c, t in zip(predicate.columns, types, strict=True))
         result[fact.predicate] = replace(predicate, columns=columns, settled=tuple(types))
     return result, problems
@@ -49,7 +46,7 @@ def facts_with_moments(program: Program, schema: Mapping[str, Predicate]) -> Pro
     for fact in program.facts:
         known = schema.get(fact.predicate) or schema.get(stated_of(fact.predicate))
         if known is not None and known.arity == len(fact.terms):
-            nothing = [column.type for column in known.columns]
+            nothing = [column.meant for column in known.columns]
         else:
             nothing = [None] * len(fact.terms)
         types = settled.setdefault(fact.predicate, nothing)

@@ -103,7 +103,7 @@ class RuleEdits:
 
         Those of other rules are read when all types are known.
         """
-        types = {name: [column.type for column in known.columns] for name, known in schema.items()}
+        types = {name: [column.meant for column in known.columns] for name, known in schema.items()}
 
         def read(rule: Rule) -> Rule:
             found = rule_with_moments(rule, types, functions)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from zodiac_sql.errors import Problem, ProgramError
 from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.language.functions import Functions
+from zodiac_sql.language.infer import Inferred, infer
 from zodiac_sql.language.moment_constants import rule_with_moments
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Column, Rule, Type
-from zodiac_sql.language.types import Inferred, infer
 from zodiac_sql.program.check import in_order
 from zodiac_sql.program.fact_types import settle_facts
 from zodiac_sql.program.state import State
@@ -45,9 +45,10 @@ def with_types(
     stated = [fact for fact in facts if fact.predicate not in best]
     schema, misfits = settle_facts(program.schema, stated)
     settled = {name: predicate.settled for name, predicate in schema.items()}
+    strict = {name for name, predicate in schema.items() if predicate.declared}
     while True:  # what is read may tell the type of something else
         inferred = _inferred(state, settled, came, gone)
-        columns, clashes = infer(rules, settled, functions, inferred)
+        columns, clashes = infer(rules, settled, functions, strict, inferred)
         waiting = rules if inferred.changed else came  # facts may tell the types only now
         pairs = [(rule, rule_with_moments(rule, columns, functions)) for rule in waiting]
         read = {rule.name: found for rule, found in pairs if found is not rule}
@@ -82,18 +83,18 @@ def _inferred(
         for name, types in settled.items()
         if name not in state.schema or state.schema[name].settled != types
     }
-    changed |= {
-        rule.head.predicate
-        for rule in (*came, *gone)
-        if None in settled.get(rule.head.predicate, ())
-    }
-    columns = {n: [c.type for c in p.columns] for n, p in state.schema.items()}
+    changed |= {rule.head.predicate for rule in (*came, *gone) if rule.head.predicate in settled}
+    columns = {n: [c.meant for c in p.columns] for n, p in state.schema.items()}
     return Inferred(columns, frozenset(changed), frozenset(rule.name for rule in came))
 
 
 def typed(predicate: Predicate, types: Sequence[Type | None]) -> Predicate:
-    """A predicate with the types that inference found, which it mostly has already."""
-    if all(c.type is t for c, t in zip(predicate.columns, types, strict=True)):
+    """A predicate with the types that inference found, which it mostly has already.
+
+    Where rules have widened what facts had settled, it is settled so from now on.
+    """
+    if all(c.meant is t for c, t in zip(predicate.columns, types, strict=True)):
         return predicate
     columns = tuple(Column(c.name, t) for c, t in zip(predicate.columns, types, strict=True))
-    return replace(predicate, columns=columns)
+    settled = tuple(s and t for s, t in zip(predicate.settled, types, strict=True))
+    return replace(predicate, columns=columns, settled=settled)

@@ -93,7 +93,7 @@ def predicates(store: Store, state: State) -> Answer:
 
 
 def _columns(predicate: Predicate) -> str:
-    return ", ".join(f"{c.name}: {c.type or 'open'}" for c in predicate.columns)
+    return ", ".join(f"{c.name}: {c.meant or 'open'}" for c in predicate.columns)
 
 
 def _counts(

@@ -302,7 +302,7 @@ def answer_goals(store: Store, state: State, registered: Functions, text: str) -
     rules = tuple(Rule("query", head, goals) for goals in choices)
     candidate = Candidate(rules, frozenset({"query"}), (), (), state.schema, known)
     problems = [p for check in (arities, safety, nesting, functions) for p in check(candidate)]
-    types = {name: [c.type for c in p.columns] for name, p in state.schema.items()}
+    types = {name: [c.meant for c in p.columns] for name, p in state.schema.items()}
     if not problems:
         choices = [goals_with_moments(goals, types, known) for goals in choices]
         rules = tuple(Rule("query", head, goals) for goals in choices)

@@ -62,11 +62,11 @@ def tables_of(row: ModuleRow, schema: Schema) -> dict[str, Predicate]:
     if row.parted:
         name = classes(row.predicate)
         columns = (
-            Column(NODE, known.columns[0].type),
+            Column(NODE, known.columns[0].meant),
             Column("class", Type.INT),
             Column("loop", Type.BOOL),
         )
-        types = tuple(column.type for column in columns)
+        types = tuple(column.meant for column in columns)
         sql_name = classes_table(known.sql_name)
         found[name] = Predicate(name, sql_name, columns, types, (None,) * 3)
     if row.directed:

@@ -171,7 +171,7 @@ class _Run:
 
     @property
     def context(self) -> Context:
-        types = {name: [c.type for c in columns] for name, columns in self.program.columns.items()}
+        types = {name: [c.meant for c in columns] for name, columns in self.program.columns.items()}
         return Context(self.relation, types, {}, {}, spelled=True)
 
     def add_explicit(self, predicate: str, df: DataFrame) -> None:

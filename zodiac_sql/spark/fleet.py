@@ -221,7 +221,7 @@ def _before_and_after(
         assert one is not None and other is not None
         types = _agreed(one, other)
         if types is None:
-            told = [", ".join(f"{c.name}: {c.type}" for c in p.columns) for p in (one, other)]
+            told = [", ".join(f"{c.name}: {c.meant}" for c in p.columns) for p in (one, other)]
             message = f"{name} has ({told[0]}) before the change and ({told[1]}) after it"
             problems.append(Problem(message, None, "Give what comes another name."))
             continue

@@ -55,7 +55,7 @@ class Ledger:
 
     @property
     def context(self) -> Context:
-        types = {name: [c.type for c in columns] for name, columns in self.columns.items()}
+        types = {name: [c.meant for c in columns] for name, columns in self.columns.items()}
         return Context(self.relation, types, {}, {}, spelled=True)
 
     def changed(self, names: Iterable[str]) -> tuple[frozenset[str], frozenset[str]]:

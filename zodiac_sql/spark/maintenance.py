@@ -68,6 +68,6 @@ def other_types(ledger: Ledger, hypernode: Hypernode) -> bool:
     """Whether a column that the hypernode reads or derives has another type than before."""
     tables = ((p, ledger.before.get(p, NOTHING)) for p in {*hypernode.reads, *hypernode.derives})
     return any(
-        table.rows and table.types != tuple(c.type for c in ledger.columns[p])
+        table.rows and table.types != tuple(c.meant for c in ledger.columns[p])
         for p, table in tables
     )

@@ -422,13 +422,13 @@ def _require_fitting(
     """Raise DataError unless data frames have the columns of their predicates."""
     for facts in given_:
         for name, df in facts.items():
-            wanted = [str(column.type) for column in explicit[name] or (HOLDS,)]
-            found = [str(column.type) for column in columns_of(name, df)]
+            wanted = [str(column.meant) for column in explicit[name] or (HOLDS,)]
+            found = [str(column.meant) for column in columns_of(name, df)]
             fits = len(wanted) == len(found) and all(
                 a == b or (a, b) == ("float", "int") for a, b in zip(wanted, found, strict=True)
             )
             if not fits:
-                columns = ", ".join(f"{c.name}: {c.type}" for c in explicit[name])
+                columns = ", ".join(f"{c.name}: {c.meant}" for c in explicit[name])
                 raise DataError(
                     f"{name} has the columns ({columns}), the data frame ({', '.join(found)}): "
                     "they are matched by position."

@@ -116,7 +116,7 @@ def plan_texts(
     meant = {name: resolve(name, schema, prefixes) for name in given}
     without = _without_columns(programs)
     for name, columns in given.items():
-        if meant[name] in without and [(c.name, c.type) for c in columns] == [_HOLDS]:
+        if meant[name] in without and [(c.name, c.meant) for c in columns] == [_HOLDS]:
             columns = ()
         _require_declared(schema.get(meant[name]), columns)
         nothing = (None,) * len(columns)
@@ -177,7 +177,7 @@ def _require_declared(declared: Predicate | None, columns: Sequence[Column]) -> 
     if declared is None:
         return
     told = [(c.name, str(t)) for c, t in zip(declared.columns, declared.settled, strict=True)]
-    found = [(c.name, str(c.type)) for c in columns]
+    found = [(c.name, str(c.meant)) for c in columns]
     fits = len(told) == len(found) and all(
         a == b or (a, b) == ("float", "int") for (_, a), (_, b) in zip(told, found, strict=True)
     )

@@ -74,7 +74,7 @@ _OTHERWISE = {
 
 
 def _columns(planned: PlannedRules) -> Mapping[str, Sequence[Type | None]]:
-    return {name: [c.type for c in p.columns] for name, p in planned.schema.items()}
+    return {name: [c.meant for c in p.columns] for name, p in planned.schema.items()}
 
 
 def _computes_integers(rule: Rule, planned: PlannedRules) -> bool:

@@ -73,10 +73,10 @@ class JoinedProgram:
             name += "s"
         rules = [_with_device(rule, name) for rule in planned.graph.rules()]
         for predicate, facts in planned.facts.items():
-            types = [c.type for c in planned.schema[predicate].columns]
+            types = [c.meant for c in planned.schema[predicate].columns]
             rules += [_stating(predicate, row, types, name, n) for n, row in enumerate(facts)]
         declared = (
-            Declaration(predicate, _named(Type.INT, *(c.type for c in known.columns)))
+            Declaration(predicate, _named(Type.INT, *(c.meant for c in known.columns)))
             for predicate, known in planned.schema.items()
             if not known.open and not is_constraint(predicate)
         )

@@ -75,7 +75,7 @@ class Extension:
     @property
     def digest(self) -> str:
         """Extensions with the same digest have the same columns and facts."""
-        columns = [(column.name, column.type) for column in self.columns]
+        columns = [(column.name, column.meant) for column in self.columns]
         segments = [(one.path, one.gone) for one in self.table.segments]
         return hashlib.sha256(json.dumps([columns, segments]).encode()).hexdigest()[:32]
 
@@ -251,7 +251,7 @@ def _as_json(version: Manifest) -> dict[str, Any]:
         "number": version.number,
         "texts": version.texts,
         "language": LANGUAGE,
-        "columns": {p: [(c.name, c.type) for c in cs] for p, cs in version.columns.items()},
+        "columns": {p: [(c.name, c.meant) for c in cs] for p, cs in version.columns.items()},
         "tables": {name: _written(table) for name, table in version.tables.items()},
         "changes": {p: [_written(one) for one in two] for p, two in version.changes.items()},
         "positions": dict(version.positions),

@@ -27,7 +27,7 @@ def has_duplicates(plan: Plan, head: Sequence[Column], context: Context) -> bool
         relation = context.relation(scan.atom.predicate, scan.version)
         if relation.overlaps:
             return True
-        if not _tells_row(told, scan.atom, [c.type for c in relation.columns], types):
+        if not _tells_row(told, scan.atom, [c.meant for c in relation.columns], types):
             return True
     for aggregate in plan.body.aggregates:
         if any(v.name not in told for v in (*aggregate.group, aggregate.result)):

@@ -178,7 +178,7 @@ def _make_table(store: Store, layout: Layout, others: Iterable[FeedTable]) -> Fe
     """Make the table for entries of a predicate with columns that it did not have before."""
     number = max((table.number for table in others), default=0) + 1
     predicate, columns = layout
-    types = [column.type or Type.SYMBOL for column in columns]
+    types = [column.meant or Type.SYMBOL for column in columns]
     store.run(
         "INSERT INTO zodiac.feed_table VALUES ($1, $2, $3::VARCHAR[], $4::VARCHAR[])",
         [number, predicate, [c.name for c in columns], [type_.value for type_ in types]],

@@ -21,7 +21,7 @@ from zodiac_sql.storage.extensions import distinct_query
 
 def have_same_types(first: Sequence[Column], second: Sequence[Column]) -> bool:
     """Whether columns have the same types, whatever their names."""
-    return [column.type for column in first] == [column.type for column in second]
+    return [column.meant for column in first] == [column.meant for column in second]
 
 
 def in_types_of(store: Store, relation: Relation, columns: tuple[Column, ...]) -> Relation:

@@ -276,7 +276,7 @@ def _save_schema(writes: Together, old: State, new: State) -> None:
                 [p.sql_name for p in written],
                 [p.arity for p in written],
                 [[c.name for c in p.columns] for p in written],
-                [[_type_name(c.type) for c in p.columns] for p in written],
+                [[_type_name(c.meant) for c in p.columns] for p in written],
                 [[_type_name(t) for t in p.settled] for p in written],
                 [list(p.datatypes) for p in written],
                 [p.declared for p in written],

@@ -48,7 +48,7 @@ def view(sql_name: str, relation: Relation, or_replace: bool, database: str) -> 
     """
     body: exp.Expr
     if not relation.parts:
-        body = exp.Var(this=_nothing(tuple((c.name, c.type) for c in relation.stored)))
+        body = exp.Var(this=_nothing(tuple((c.name, c.meant) for c in relation.stored)))
     elif covering := [part for part in relation.parts if part.covers]:
         body = _decoded_pairs(covering[0], relation)
     else:
@@ -62,7 +62,7 @@ def _creation(sql_name: str, relation: Relation, or_replace: bool, database: str
     parts = sorted(relation.parts, key=lambda part: -part.rows)
     if any(replace(p, ranked=False) != Part(p.schema, p.table, p.rows) for p in parts):
         return render(view(sql_name, relation, or_replace, database))
-    types = tuple(column.type for column in relation.columns)
+    types = tuple(column.meant for column in relation.columns)
     template = _template(types, tuple(part.schema for part in parts), or_replace)
     columns = (column.name for column in relation.columns)
     return filled(template, [database, sql_name, *(part.table for part in parts), *columns])

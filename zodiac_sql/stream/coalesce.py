@@ -146,7 +146,7 @@ def _keyed_rows(predicate: Predicate, rows: object) -> list[tuple[Key, Row]]:
     """The rows with their keys. Rows with different keys are different facts."""
     if not isinstance(rows, list | tuple):
         raise _StandsAlone
-    types = [column.type for column in predicate.columns]
+    types = [column.meant for column in predicate.columns]
     classes = [_CLASSES[type_] for type_ in types if type_ is not None]
     texts = [at for at, type_ in enumerate(types) if type_ is Type.SYMBOL]
     others = [at for at, type_ in enumerate(types) if type_ in (Type.FLOAT, Type.TIMESTAMP)]

@@ -45,7 +45,7 @@ def loses_one_edge(task: Task) -> bool:
         return False
     (predicate,) = task.hypernode.derives
     edges = inputs.relation(inputs.edges, Version.BEFORE)
-    if [c.type for c in edges.columns] != [c.type for c in task.columns(predicate)]:
+    if [c.meant for c in edges.columns] != [c.meant for c in task.columns(predicate)]:
         return False
     deltas = inputs.deltas.values()
     return all((d.deleted.rows, d.inserted.rows) == (1, 0) for d in deltas)

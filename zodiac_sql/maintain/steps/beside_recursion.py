@@ -66,7 +66,7 @@ def beside_recursion(
     if not {v.name for v in (*wanted, *_variables(rest))} <= given.keys():
         return None
     types = body_types(plan.rule.body, context.columns, context.functions).types
-    if [types.get(v.name) for v in wanted] != [column.type for column in own.columns]:
+    if [types.get(v.name) for v in wanted] != [column.meant for column in own.columns]:
         return None
     shared = {v.name: v for v in variables(*recursive.atom.terms) if v.name in given}
     if not shared:

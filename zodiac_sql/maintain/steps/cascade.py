@@ -197,7 +197,7 @@ def _handed_on(recursion: Recursion) -> Positions | None:
     all predicates have the same types: else there are NULLs, which are equal to nothing.
     """
     owns = recursion.owns
-    types = {tuple(column.type for column in own.columns) for own in owns.values()}
+    types = {tuple(column.meant for column in own.columns) for own in owns.values()}
     known = any(own.known.parts for own in owns.values())
     return recursion.forms.handed_on if known and len(types) == 1 else None
 

@@ -132,7 +132,7 @@ def _closure(recursion: Recursion) -> _Closure | None:
     new = recursion.context.relation(edges, Version.INSERTED)
     if new.rows != 1 or len(new.parts) != 1 or not _is_a_table(new.parts[0]):
         return None
-    if [c.type for c in new.columns] != [c.type for c in own.columns]:
+    if [c.meant for c in new.columns] != [c.meant for c in own.columns]:
         return None
     (rule,) = recursion.hypernode.rules
     recursive = next(a for a in rule.positive_atoms() if a.predicate == own.predicate)

@@ -58,7 +58,7 @@ class ProgramMeaning:
 
     @property
     def columns(self) -> dict[str, list[Type | None]]:
-        return {name: [c.type for c in known.columns] for name, known in self.schema.items()}
+        return {name: [c.meant for c in known.columns] for name, known in self.schema.items()}
 
 
 class NotAtOnce(Exception):

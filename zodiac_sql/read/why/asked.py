@@ -87,7 +87,7 @@ class Known:
     def types(self) -> Mapping[str, tuple[Type | None, ...]]:
         """The types of the columns of all predicates."""
         return self.cache.get(
-            "types", lambda: {n: tuple(c.type for c in p.columns) for n, p in self.schema.items()}
+            "types", lambda: {n: tuple(c.meant for c in p.columns) for n, p in self.schema.items()}
         )
 
 

@@ -265,7 +265,7 @@ class Again:
         around = inside(self.known.sources, inner, number)
         context = Context(
             lambda name, version: around.relation(name, without=number),
-            {name: tuple(c.type for c in p.columns) for name, p in schema.items()},
+            {name: tuple(c.meant for c in p.columns) for name, p in schema.items()},
             self.known.functions,
             self.known.ids,
         )

@@ -309,7 +309,7 @@ def _members(
 def _member(known: Known, literal: Literal) -> Fact:
     assert isinstance(literal, Atom)
     columns = known.schema[literal.predicate].columns
-    types = tuple(column.type or Type.SYMBOL for column in columns)
+    types = tuple(column.meant or Type.SYMBOL for column in columns)
     values = (t.value if isinstance(t, Constant) else "_" for t in literal.terms)
     return Fact(literal.predicate, tuple(values), types)
 

@@ -134,7 +134,7 @@ def of_types(atom: Atom, schema: Schema) -> Atom:
 
     Raises ProgramError if terms cannot be values of the columns.
     """
-    columns = {atom.predicate: [column.type for column in schema[atom.predicate].columns]}
+    columns = {atom.predicate: [column.meant for column in schema[atom.predicate].columns]}
     atom = atom_with_moments(atom, columns[atom.predicate])
     if problems := body_types((atom,), columns, {}).problems:
         raise ProgramError(in_order(problems))

@@ -18,7 +18,7 @@ LINES = 12
 
 def fact_of(known: Predicate, row: tuple[object, ...]) -> str:
     """A violation as a fact, which `why` takes for a goal."""
-    types = [column.type or Type.SYMBOL for column in known.columns]
+    types = [column.meant or Type.SYMBOL for column in known.columns]
     values = (spelled(value, type_) for value, type_ in zip(row, types, strict=True))  # type: ignore[arg-type]
     return f"<{known.name}>({', '.join(values)})"
 

@@ -34,5 +34,5 @@ def _module(predicate: str, rules: Sequence[Rule]) -> Module | None:
 
 def has_nodes(schema: Schema, predicate: str) -> bool:
     """Whether a predicate relates two values of one type, in which equal values are identical."""
-    types = [column.type for column in schema[predicate].columns]
+    types = [column.meant for column in schema[predicate].columns]
     return len(types) == 2 and types[0] == types[1] and types[0] not in (None, Type.FLOAT)

@@ -30,7 +30,7 @@ def with_steps(rules: Sequence[Rule], schema: Schema) -> frozenset[str]:
 
 
 def _relates_like(schema: Schema, predicate: str) -> bool:
-    first, second = (column.type for column in schema[predicate].columns)
+    first, second = (column.meant for column in schema[predicate].columns)
     return first == second and first not in (None, Type.FLOAT)
 
 

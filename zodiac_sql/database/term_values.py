@@ -1,0 +1,188 @@
+"""The values of terms, which the dictionary keeps beside their texts.
+
+So SQL compares terms of a mixed column, and computes with them, without parsing any text. Only a
+literal with a datatype that has native values has one:
+
+    number   of numbers; `exact` too where it is an integer or a decimal that DECIMAL(38, 18) holds
+    moment   of dates and times: when a date begins; in UTC where there is a time zone
+    truth    of booleans
+
+`sort` says what the value is; it is NULL for IRIs, blank nodes, and texts, and for literals that
+are not written as their datatype asks for.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import re
+import struct
+
+from zodiac_sql.language.datatypes import INTEGER_BOUNDS, value_of
+from zodiac_sql.language.symbols import XSD
+
+WHOLE, DECIMAL, FLOAT, BOOL, DATE, LOCAL, ZONED = range(1, 8)
+"""What the column `sort` holds: LOCAL and ZONED are times without and with a time zone."""
+
+EXACT_TYPE = "DECIMAL(38, 18)"
+"""The type of exact numbers."""
+
+VALUE_COLUMNS = ("sort", "exact", "number", "moment", "truth")
+
+NO_VALUES = ", ".join("NULL" for _ in VALUE_COLUMNS)
+"""The values of symbols none of which is a literal with a datatype."""
+
+
+def with_values(rows: str) -> str:
+    """A query of (id, kind, text, sort, exact, number, moment, truth) for one of (id, kind, text).
+
+    It is text, and so is what it is given: constants of this package, without anything of a user.
+    """
+    columns = ", ".join(f"v.{column}" for column in VALUE_COLUMNS)
+    return (
+        f"SELECT id, kind, text, {columns} FROM (SELECT id, kind, text, {_VALUE} AS v FROM"
+        " (SELECT id, kind, text, parts.datatype AS d, trim(parts.form) AS f FROM"
+        f" (SELECT *, regexp_extract(text, '{_TYPED}', ['form', 'datatype']) AS parts"
+        f" FROM ({rows}) AS r) AS p) AS q) AS s"
+    )
+
+
+_TYPED = rf'(?s)^"(.*)"\^\^<{XSD.replace(".", "[.]")}([A-Za-z]+)>$'
+
+
+def _listed(names: tuple[str, ...] | list[str]) -> str:
+    return "(" + ", ".join(f"'{name}'" for name in names) + ")"
+
+
+def _bounds() -> str:
+    """Whether an integer is one of the values of its datatype."""
+    cases = []
+    for name, (least, most) in INTEGER_BOUNDS.items():
+        limits = [f"f::HUGEINT >= {least}"] if least is not None else []
+        limits += [f"f::HUGEINT <= {most}"] if most is not None else []
+        if limits:
+            cases.append(f"WHEN '{name}' THEN {' AND '.join(limits)}")
+    return f"CASE d {' '.join(cases)} ELSE true END"
+
+
+def _struct(sort: str, exact: str = "", number: str = "", moment: str = "", truth: str = "") -> str:
+    """A value as a struct. All structs of one CASE have the same types."""
+    return (
+        f"{{'sort': ({sort})::TINYINT, 'exact': ({exact or 'NULL'})::{EXACT_TYPE},"
+        f" 'number': ({number or 'NULL'})::DOUBLE, 'moment': ({moment or 'NULL'})::TIMESTAMP,"
+        f" 'truth': ({truth or 'NULL'})::BOOLEAN}}"
+    )
+
+
+_PLAIN = "[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)"
+_SPECIAL = "CASE f WHEN 'INF' THEN 'inf' WHEN '+INF' THEN 'inf' WHEN '-INF' THEN '-inf' ELSE f END"
+_IS_DOUBLE = f"regexp_full_match(f, '{_PLAIN}([eE][+-]?[0-9]+)?|[+-]?INF|NaN')"
+_IS_MOMENT = (
+    "regexp_full_match(f, '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,6}0*)?"
+    "(Z|[+-](0[0-9]|1[0-3]):[0-5][0-9]|[+-]14:00)?') AND NOT starts_with(f, '0000')"
+)
+_IS_ZONED = "regexp_matches(f, '(Z|[+-][0-9]{2}:[0-9]{2})$')"
+
+# An integer or decimal is exact if nothing of it is cut off; 20 digits stand before its point.
+_EXACT = f"CASE WHEN regexp_full_match(f, '[+-]?[0-9]*([.][0-9]{{0,18}}0*)?') THEN TRY_CAST(f AS {EXACT_TYPE}) END"  # noqa: E501
+
+_VALUE = (
+    f"CASE WHEN d = '' THEN NULL"
+    f" WHEN d IN {_listed(list(INTEGER_BOUNDS))} THEN CASE"
+    f" WHEN regexp_full_match(f, '[+-]?[0-9]+') AND TRY_CAST(f AS BIGINT) IS NOT NULL"
+    f" THEN CASE WHEN {_bounds()} THEN {_struct(str(WHOLE), _EXACT, 'f::DOUBLE')} END"
+    f" WHEN regexp_full_match(f, '[+-]?[0-9]+') AND d IN {_listed(['integer'])}"
+    f" THEN {_struct(str(DECIMAL), _EXACT, 'f::DOUBLE')} END"
+    f" WHEN d = 'decimal' THEN CASE WHEN regexp_full_match(f, '{_PLAIN}')"
+    f" THEN {_struct(str(DECIMAL), _EXACT, 'f::DOUBLE')} END"
+    f" WHEN d = 'double' THEN CASE WHEN {_IS_DOUBLE}"
+    f" THEN {_struct(str(FLOAT), '', f'({_SPECIAL})::DOUBLE + 0.0')} END"
+    f" WHEN d = 'float' THEN CASE WHEN {_IS_DOUBLE}"
+    f" THEN {_struct(str(FLOAT), '', f'({_SPECIAL})::FLOAT::DOUBLE + 0.0')} END"
+    f" WHEN d = 'boolean' THEN CASE WHEN f IN ('true', 'false', '1', '0')"
+    f" THEN {_struct(str(BOOL), truth='f IN (' + repr('true') + ', ' + repr('1') + ')')} END"
+    f" WHEN d = 'date' THEN CASE WHEN regexp_full_match(f, '[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}')"
+    f" AND NOT starts_with(f, '0000') AND TRY_CAST(f AS DATE) IS NOT NULL"
+    f" THEN {_struct(str(DATE), moment='f::DATE')} END"
+    f" WHEN d IN ('dateTime', 'dateTimeStamp') AND {_IS_MOMENT} THEN CASE"
+    f" WHEN {_IS_ZONED} THEN CASE WHEN TRY_CAST(f AS TIMESTAMPTZ) IS NOT NULL"
+    f" THEN {_struct(str(ZONED), moment='make_timestamp(epoch_us(f::TIMESTAMPTZ))')} END"
+    f" WHEN TRY_CAST(f AS TIMESTAMP) IS NOT NULL AND d = 'dateTime'"
+    f" THEN {_struct(str(LOCAL), moment='f::TIMESTAMP')} END END"
+)
+
+
+TermValue = tuple[int, decimal.Decimal | None, float | None, datetime.datetime | None, bool | None]
+"""The values of a symbol in the VALUE_COLUMNS."""
+
+_TERM = re.compile(rf'"(.*)"\^\^<{re.escape(XSD)}([A-Za-z]+)>', re.DOTALL)
+
+
+def value_of_term(text: str) -> TermValue | None:
+    """The value of the symbol with a text, as `with_values` has it; None if there is none."""
+    found = _TERM.fullmatch(text) if text.startswith('"') else None
+    if found is None:
+        return None
+    form, datatype = found[1].strip(" "), found[2]
+    try:
+        return _value(form, datatype)
+    except (KeyError, ValueError, OverflowError):
+        return None
+
+
+def _value(form: str, datatype: str) -> TermValue | None:
+    """The value of a literal. Raises errors if it is not written as its datatype asks for."""
+    match datatype:
+        case "decimal":
+            value_of(datatype, form)
+            return DECIMAL, _exact(form), float(form), None, None
+        case "double" | "float":
+            number = value_of(datatype, form)
+            return FLOAT, None, _single(number) if datatype == "float" else number, None, None
+        case "boolean":
+            return BOOL, None, None, None, value_of(datatype, form)
+        case "date":
+            day = value_of(datatype, form)
+            return DATE, None, None, datetime.datetime.combine(day, datetime.time()), None
+        case "dateTime" | "dateTimeStamp":
+            return _moment(form, datatype)
+    number = value_of(datatype, form)
+    if -(2**63) <= number < 2**63:
+        return WHOLE, _exact(form), float(number), None, None
+    return (DECIMAL, _exact(form), float(form), None, None) if datatype == "integer" else None
+
+
+def _exact(form: str) -> decimal.Decimal | None:
+    """A number if nothing of it is cut off in DECIMAL(38, 18)."""
+    before, _, after = form.lstrip("+-").partition(".")
+    if len(before.lstrip("0")) > 20 or len(after.rstrip("0")) > 18:
+        return None
+    return decimal.Decimal(form)
+
+
+def _single(number: float) -> float:
+    """The number that the 32 bits of xsd:float hold."""
+    try:
+        found: float = struct.unpack("f", struct.pack("f", number))[0]
+    except OverflowError:
+        return float("inf") if number > 0 else float("-inf")
+    return found + 0.0
+
+
+_MOMENT = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6}0*)?"
+    r"(Z|[+-](0[0-9]|1[0-3]):[0-5][0-9]|[+-]14:00)?"
+)
+
+
+def _moment(form: str, datatype: str) -> TermValue | None:
+    found = _MOMENT.fullmatch(form)
+    if not found or form.startswith("0000") or (datatype == "dateTimeStamp" and not found[2]):
+        return None
+    day, _, clock = form.partition("T")
+    ends = clock.startswith("24:00:00")  # the end of a day is the begin of the next
+    moment = datetime.datetime.fromisoformat(f"{day}T00{clock[2:]}" if ends else form)
+    moment += datetime.timedelta(days=int(ends))
+    if moment.tzinfo:
+        moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
+    return ZONED if found[2] else LOCAL, None, None, moment, None
