@@ -61,7 +61,8 @@ class Answer:
 
     Anything that reads Arrow accepts an Answer (pyarrow.table, polars.from_arrow, DuckDB, insert).
     The types of a predicate become these Arrow types: `symbol: string` (its text), `int: int64`,
-    `float: double`, `bool: bool`, `date: date32[day]`, `timestamp: timestamp[us]`.
+    `float: double`, `bool: bool`, `date: date32[day]`, `timestamp: timestamp[us]`, `any: string`
+    (the text of the term).
     """
 
     _table: pa.Table
