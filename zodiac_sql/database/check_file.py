@@ -53,6 +53,7 @@ _DEFAULT = r"[0-9]+|'\[\]'|CAST\('[ft]' AS BOOLEAN\)|true|false|main\.list_value
 
 _PLAIN = (
     r"(?:VARCHAR|INTEGER|BIGINT|BOOLEAN|TIMESTAMP)(?:\[\])?|MAP\(VARCHAR, VARCHAR\)"
+    r"|TINYINT|DOUBLE|DECIMAL\(38, ?18\)"
     r'|STRUCT\([a-z", A-Z\[\]]*\)\[\]'
 )
 
