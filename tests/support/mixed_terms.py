@@ -113,7 +113,7 @@ def _read(form: str, datatype: str) -> Meaning | None:
 def exact_number(kind: str, value: Decimal) -> Number:
     """A number with all its digits, or without if these are too many."""
     places = max(0, -int(value.normalize(_LONG).as_tuple().exponent))
-    fits = places <= 18 and abs(value) < 10**20
+    fits = places <= 18 and value.copy_abs() < 10**20
     if kind == "integer" and not -(2**63) <= value < 2**63:
         kind = "decimal"  # as an integer it has 64 bits
     return Number(kind, float(value), value if fits else None)
