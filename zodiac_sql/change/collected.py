@@ -8,7 +8,7 @@ Rules are parsed as they are given, and checked together when the update is appl
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from zodiac_sql.change.baseline import Baseline
@@ -19,6 +19,7 @@ from zodiac_sql.change.update_report import UpdateReport
 from zodiac_sql.facts.chosen_rows import notes_on
 from zodiac_sql.facts.row_options import AS_THEY_ARE, RowOptions
 from zodiac_sql.facts.stage import stage_rows, staged_explicit
+from zodiac_sql.language.decimals import is_widened, widest
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.language.syntax import Constant, Program, Type
 from zodiac_sql.names import EXPLICIT_SCHEMA
@@ -133,47 +134,49 @@ class Collected:
         return predicate in self.request.inserts
 
     def _widen(self, staged: Staged) -> None:
-        """Let columns of ints become floats for facts with fractions."""
+        """Let columns of ints become floats or decimals for facts with fractions."""
         known = self.edits.provisional.get(staged.predicate)
         if known is None or known.arity != len(staged.columns):
             return
         pairs = zip(known.columns, staged.columns, strict=True)
-        self._let_be_floats(
-            known,
-            [old.name for old, new in pairs if (old.type, new.type) == (Type.INT, Type.FLOAT)],
-        )
+        wider = {
+            old.name: new.type
+            for old, new in pairs
+            if old.type is Type.INT and new.type and is_widened(old.type, new.type)
+        }
+        self._let_be_wider(known, wider)
 
     def widen_for_texts(self) -> None:
         """The same for the facts in texts of rules, once all that was loaded is known."""
-        fractions: dict[str, set[int]] = defaultdict(set)
+        fractions: dict[str, dict[int, Type]] = defaultdict(dict)
         for fact in self.request.rules.facts():
             for place, term in enumerate(fact.terms):
-                if isinstance(term, Constant) and term.type is Type.FLOAT:
-                    fractions[self.edits.meant(fact.predicate)].add(place)
+                if isinstance(term, Constant) and is_widened(Type.INT, term.type):
+                    places = fractions[self.edits.meant(fact.predicate)]
+                    places[place] = widest((term.type, places.get(place))) or term.type
         for name, places in fractions.items():
             known = self.edits.provisional.get(name)
             if known is not None and not known.declared:
                 ints = [n for n, type_ in enumerate(known.settled) if type_ is Type.INT]
-                names = [known.columns[place].name for place in ints if place in places]
-                self._let_be_floats(known, names)
+                wider = {known.columns[n].name: places[n] for n in ints if n in places}
+                self._let_be_wider(known, wider)
 
-    def _let_be_floats(self, known: Predicate, names: Sequence[str]) -> None:
-        """Let columns of ints become columns of floats. Raises DataError for ints that cannot."""
-        if not names:
+    def _let_be_wider(self, known: Predicate, wider: Mapping[str, Type]) -> None:
+        """Let columns of ints become wider ones. Raises DataError for ints that are no floats."""
+        if not wider:
             return
         request, edits = self.request, self.edits
         earlier = (*request.inserts.get(known.name, ()), *request.deletes.get(known.name, ()))
-        require_exact_floats(self.before.store, earlier, names)
+        floats = [name for name, type_ in wider.items() if type_ is Type.FLOAT]
+        require_exact_floats(self.before.store, earlier, floats)
         edits.widened.append(
-            f"{known.name}: column {', '.join(names)} was int, and becomes float: "
-            "there is a fraction"
+            f"{known.name}: column {', '.join(wider)} was int, and becomes "
+            f"{' and '.join(sorted(set(wider.values())))}: there is a fraction"
         )
         self.report.remarks.append(edits.widened[-1])
-        columns = tuple(
-            replace(c, type=Type.FLOAT) if c.name in names else c for c in known.columns
-        )
+        columns = tuple(replace(c, type=wider.get(c.name, c.type)) for c in known.columns)
         settled = tuple(
-            Type.FLOAT if t and c.name in names else t
+            wider.get(c.name, t) if t else t
             for t, c in zip(known.settled, known.columns, strict=True)
         )
         edits.retype(replace(known, columns=columns, settled=settled))

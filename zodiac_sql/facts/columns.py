@@ -14,6 +14,7 @@ from zodiac_sql.database.statements import temp_table, without_sign_of_zero
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.arrow_types import unsupported
+from zodiac_sql.language.decimals import is_widened
 from zodiac_sql.language.schema import Predicate, default_columns
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.names import NUMBER
@@ -25,7 +26,8 @@ _TYPES = {
     **dict.fromkeys(
         ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER",
          "UBIGINT", "HUGEINT", "UHUGEINT"), Type.INT),
-    **dict.fromkeys(("FLOAT", "DOUBLE", "DECIMAL"), Type.FLOAT),
+    "DECIMAL": Type.DECIMAL,
+    **dict.fromkeys(("FLOAT", "DOUBLE"), Type.FLOAT),
     "BOOLEAN": Type.BOOL,
     "DATE": Type.DATE,
     **dict.fromkeys(
@@ -100,7 +102,7 @@ class SourceColumn:
         value: exp.Expr = exp.column(self.source, quoted=True)
         if self.source_type == "TIMESTAMP WITH TIME ZONE":
             value = in_utc(value)
-        elif self.kind == "DECIMAL":
+        elif self.kind == "DECIMAL" and self.type is not Type.DECIMAL:
             # DuckDB's direct cast to a double divides by a power of ten, which rounds twice.
             value = exp.cast(value, "VARCHAR")
         value = exp.cast(value, TEXT_TYPES[self.type] if self.type else "INTEGER")
@@ -146,7 +148,7 @@ def aligned(
 ) -> list[SourceColumn]:
     """The columns in the predicate's order, with its names and types. Raises DataError.
 
-    With `widens`, a column of floats stays one where the predicate has ints that nobody declared.
+    With `widens`, a column of fractions stays one where the predicate has ints that nobody declared.
     """
     for column in columns:
         _check_supported(predicate, column)
@@ -195,9 +197,9 @@ def _agreed(predicate: str, column: SourceColumn, target: Column, widens: bool) 
     """The type that the column gets, given the one that the predicate has. Raises DataError."""
     if target.type in (None, column.type):
         return column.type
-    if widens and (target.type, column.type) == (Type.INT, Type.FLOAT):
+    if widens and target.type is Type.INT and is_widened(target.type, column.type):
         return column.type
-    if column.type is None or (column.type, target.type) == (Type.INT, Type.FLOAT):
+    if column.type is None or is_widened(column.type, target.type):
         return target.type
     raise DataError(clash(predicate, target, column.type))
 
@@ -206,10 +208,13 @@ def clash(predicate: str, target: Column, found: Type) -> str:
     """The message that values of one type cannot enter a column of another, with the way out."""
     assert target.type is not None
     said = f"{predicate}: column {target.name} has the type {target.type}, the data have {found}. "
-    if (target.type, found) == (Type.INT, Type.FLOAT):
+    if is_widened(target.type, found):
+        exactly = "Make them decimals (decimal.Decimal in Python), or" * (
+            target.type is Type.DECIMAL
+        )
         return said + (
-            f"For fractions, let the column have floats: "
-            f'kb.alter("{predicate}", {{"{target.name}": "float"}})'
+            f"{exactly or 'For fractions,'} let the column have {found}s: "
+            f'kb.alter("{predicate}", {{"{target.name}": "{found}"}})'
         )
     if target.type is Type.SYMBOL:
         return said + "Convert the data to text, or give the column another type by `alter`."

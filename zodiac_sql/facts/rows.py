@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING, Any
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.arrow_types import in_types_of_duckdb, unsupported, without_row_numbers
 from zodiac_sql.facts.chosen_rows import LeftOut, chosen
+from zodiac_sql.facts.decimal_rows import decimals
 from zodiac_sql.facts.moment_texts import READERS, timestamps, with_moments
 from zodiac_sql.facts.pandas_frames import is_pandas, table_of
 from zodiac_sql.facts.python_values import beyond_64_bits, has_surrogate, in_64_bits, shown
 from zodiac_sql.facts.row_options import AS_THEY_ARE, RowOptions
 from zodiac_sql.facts.spark_frames import is_spark, stream
 from zodiac_sql.facts.tuple_options import EMPTY, names_of_tuples, without_gaps
+from zodiac_sql.language.decimals import widest_number
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.names import NUMBER
@@ -230,7 +232,7 @@ def _column(
         and any(issubclass(kind, str) for kind in map(type, column))
     ):
         column = with_moments(f"{predicate}: column {known.name}", column, type_)
-    return _array(f"{predicate}: column {name}", column)
+    return _array(f"{predicate}: column {name}", column, type_)
 
 
 def _as_text(column: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -262,17 +264,21 @@ def _check_shape(predicate: str, rows: list[Any], arity: int | None) -> None:
         )
 
 
-def _array(where: str, column: tuple[Any, ...]) -> pa.Array:
+def _array(where: str, column: tuple[Any, ...], known: Type | None = None) -> pa.Array:
     """One column of tuples. Raises DataError naming the first row that does not fit."""
     import pyarrow as pa
 
     kinds = {kind: _type_of(kind) for kind in set(map(type, column))}
+    if known is Type.FLOAT:
+        kinds = {k: known if type_ is Type.DECIMAL else type_ for k, type_ in kinds.items()}
     type_ = _one_type(where, column, kinds)
     try:
         match type_:
             case Type.FLOAT:
                 _check_exact(where, column, kinds)
                 return pa.array([float(value) for value in column], type=pa.float64())
+            case Type.DECIMAL:
+                return decimals(where, column)
             case Type.INT:
                 return pa.array(column, type=pa.int64())
             case Type.TIMESTAMP:
@@ -295,14 +301,14 @@ def _array(where: str, column: tuple[Any, ...]) -> pa.Array:
 
 
 def _one_type(where: str, column: tuple[Any, ...], kinds: Mapping[type, Type | None]) -> Type:
-    """The type of all values of a column; that of ints and floats together is float."""
+    """The type of all values of a column; that of numbers together is the widest."""
     types: set[Type] = set()
     for kind, type_ in kinds.items():
         if type_ is None:
             raise DataError(_no_value(where, column, kind))
         types.add(type_)
-    if types == {Type.INT, Type.FLOAT}:
-        return Type.FLOAT
+    if wide := widest_number(types):
+        return wide
     if len(types) > 1:
         raise DataError(_several_types(where, column, kinds))
     (one,) = types
@@ -327,9 +333,9 @@ def _several_types(where: str, column: tuple[Any, ...], kinds: Mapping[type, Typ
     """The message about values of several types: it names the first that does not fit row 1."""
     first = kinds[type(column[0])]
     at = min(_first(column, kind) for kind, type_ in kinds.items() if type_ is not first)
-    if {first, kinds[type(column[at])]} == {Type.INT, Type.FLOAT}:
-        numeric = (Type.INT, Type.FLOAT)
-        at = min(_first(column, k) for k, type_ in kinds.items() if type_ not in numeric)
+    if widest_number({first, kinds[type(column[at])]}):
+        others = (k for k, type_ in kinds.items() if type_ and not type_.numeric)
+        at = min(_first(column, k) for k in others)
     return (
         f"{where} holds {shown(column[at])} in row {at + 1}, of type "
         f"{kinds[type(column[at])]}, and {shown(column[0])} in row 1, of type {first}. "
@@ -378,7 +384,9 @@ def _type_of(kind: type) -> Type | None:
         return Type.SYMBOL
     if issubclass(kind, numbers.Integral):
         return Type.INT
-    if issubclass(kind, (numbers.Real, decimal.Decimal)) and kind.__name__ != "Fraction":
+    if issubclass(kind, decimal.Decimal):
+        return Type.DECIMAL
+    if issubclass(kind, numbers.Real) and kind.__name__ != "Fraction":
         return Type.FLOAT
     if issubclass(kind, datetime.datetime):
         return Type.TIMESTAMP

@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import StrEnum
 
 from zodiac_sql.errors import Problem, Span
@@ -15,10 +16,11 @@ from zodiac_sql.names import VARIES
 
 
 class Type(StrEnum):
-    """The type of a predicate's column. INT and FLOAT compare with each other."""
+    """The type of a predicate's column. Those of numbers compare with each other."""
 
     SYMBOL = "symbol"
     INT = "int"
+    DECIMAL = "decimal"
     FLOAT = "float"
     BOOL = "bool"
     DATE = "date"
@@ -26,10 +28,10 @@ class Type(StrEnum):
 
     @property
     def numeric(self) -> bool:
-        return self in (Type.INT, Type.FLOAT)
+        return self in (Type.INT, Type.DECIMAL, Type.FLOAT)
 
 
-Value = str | int | float | bool | datetime.date | datetime.datetime
+Value = str | int | Decimal | float | bool | datetime.date | datetime.datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,8 @@ class Constant:
     def __str__(self) -> str:
         if isinstance(self.value, bool):
             return str(self.value).lower()
+        if isinstance(self.value, Decimal):
+            return f'"{self.value:f}"^^xsd:decimal'
         return str(self.value)
 
 

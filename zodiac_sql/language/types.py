@@ -1,7 +1,7 @@
 """Types of columns and variables: declared, taken from facts, or inferred through the rules.
 
 Inference goes up from bodies to heads until nothing changes. A column is open (None) until a fact
-or a rule settles it, INT and FLOAT join to FLOAT, and everything else is a clash.
+or a rule settles it, numbers join to the widest (INT, DECIMAL, FLOAT), and everything else is a clash.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from heapq import heappop, heappush
 from zodiac_sql.errors import Problem, Span
 from zodiac_sql.language.binding import arrange
 from zodiac_sql.language.datatypes import MOMENTS, as_moment, moment_hint
+from zodiac_sql.language.decimals import is_widened, widest
 from zodiac_sql.language.functions import COMPARISONS, Builtin, Functions, result_type, signature
 from zodiac_sql.language.syntax import (
     Aggregate,
@@ -165,7 +166,7 @@ def _grown(
 def body_types(
     body: tuple[Literal, ...], columns: Mapping[str, Sequence[Type | None]], functions: Functions
 ) -> TypeScope:
-    """The types of a body's variables: float if a variable is an int here and a float there."""
+    """The types of a body's variables: the widest, if a variable is an int here and a float there."""
     typing = _Typing(columns, functions)
     typing.body(body)
     return TypeScope(typing.types, tuple(typing.problems))
@@ -191,7 +192,7 @@ def _joined(first: Type | None, second: Type | None) -> Type | None:
     """The least type that holds both; the first where there is none (a clash, reported later)."""
     if first is None or second is None:
         return first or second
-    return Type.FLOAT if _mixed_numbers(first, second) else first
+    return widest((first, second)) if _mixed_numbers(first, second) else first
 
 
 def _mixed_numbers(first: Type, second: Type) -> bool:
@@ -201,24 +202,37 @@ def _mixed_numbers(first: Type, second: Type) -> bool:
 def widens(
     terms: Iterable[Term], columns: Iterable[Type | None], types: Mapping[str, Type | None]
 ) -> bool:
-    """Whether an int column meets a term of type float: two ints may then become the same float."""
+    """Whether ints or decimals meet a term of type float: two may then become the same float."""
     return any(
-        column is Type.INT
-        and (types.get(term.name) if isinstance(term, Variable) else term.type) is Type.FLOAT
-        for term, column in zip(terms, columns, strict=True)
+        given is Type.FLOAT and is_widened(column, given)
+        for column, given in _pairs(terms, columns, types)
     )
 
 
 def mixes(
     body: tuple[Literal, ...], columns: Mapping[str, Sequence[Type | None]], functions: Functions
 ) -> bool:
-    """Whether a variable that is a float in the whole body would be an int in a part of it."""
+    """Whether a variable would have a narrower type of numbers in a part of the body."""
     types = body_types(body, columns, functions).types
     arranged = arrange(body)
-    return any(widens(a.terms, columns[a.predicate], types) for a in arranged.atoms) or any(
-        widens([step.variable], [expression_type(step.expression, types, functions)], types)
+    return any(
+        is_widened(column, given)
+        for a in arranged.atoms
+        for column, given in _pairs(a.terms, columns[a.predicate], types)
+    ) or any(
+        is_widened(
+            expression_type(step.expression, types, functions), types.get(step.variable.name)
+        )
         for step in arranged.steps
     )
+
+
+def _pairs(
+    terms: Iterable[Term], columns: Iterable[Type | None], types: Mapping[str, Type | None]
+) -> Iterator[tuple[Type | None, Type | None]]:
+    """The types of columns, and those of the terms that stand there."""
+    for term, column in zip(terms, columns, strict=True):
+        yield column, types.get(term.name) if isinstance(term, Variable) else term.type
 
 
 def _head_types(rule: Rule, columns: Columns, functions: Functions) -> Iterator[Type | None]:
@@ -234,7 +248,7 @@ def _clashes(rule: Rule, columns: Columns, functions: Functions) -> Iterator[Pro
     for index, term in enumerate(rule.head.terms):
         given = expression_type(term, scope.types, functions)
         wanted = columns[rule.head.predicate][index]
-        if given and wanted and given != wanted and not (wanted is Type.FLOAT and given.numeric):
+        if given and wanted and given != wanted and not is_widened(given, wanted):
             yield Problem(
                 f"{TYPE_CLASH}: column {index + 1} of {rule.head.predicate} is {wanted}, but rule "
                 f"{rule.name} gives it {_described(term, given)}",
@@ -370,7 +384,7 @@ class _Typing:
         else_type = None if other is None else other.type
         # Before what is aggregated has a type, there is none of it, and ELSE gives the value.
         self.meet(aggregate.result, value or else_type, "the value of the AGGREGATE")
-        if value and other and value is not other.type and value is not Type.FLOAT:
+        if value and other and value is not other.type and not is_widened(other.type, value):
             told = f"the AGGREGATE gives {value}, but ELSE gives {_described(other, other.type)}"
             self.clash(told, other.span)
 

@@ -69,7 +69,7 @@ def aggregate_query(
         type_ = body.known[one.argument.name].type
         name = f"v{len(group) + n}"
         columns.append(aggregated(one.function, value, type_, text, functions).as_(name))
-        may_fail = one.function == "sum" and type_ is Type.INT
+        may_fail = one.function == "sum" and type_ in (Type.INT, Type.DECIMAL)
         if functions.get(one.function) is not None or may_fail:
             unsure.append(exp.column(name).is_(exp.null()).not_())
     outer = exp.select(*columns).from_(inner.subquery("d", copy=False))
@@ -80,7 +80,7 @@ def aggregate_query(
         outer = outer.having(exp.Count(this=exp.Star()) > 0)
     if not unsure:
         return outer
-    # A registered aggregate may have no value for a group. A sum of ints may be too large for one:
+    # A registered aggregate may have no value for a group. A sum of ints or decimals may be too large:
     # then the rule is refused, but DuckDB would not compute a sum that nothing reads.
     return exp.select(exp.Star()).from_(outer.subquery("g", copy=False)).where(exp.and_(*unsure))
 
@@ -154,6 +154,8 @@ def aggregated(
     if function == "sum":
         return exp.cast(exp.Sum(this=ordered), SQL_TYPES[type_ or Type.INT])
     if function == "med":
+        if type_ is Type.DECIMAL:
+            value = exp.cast(value, SQL_TYPES[Type.FLOAT])
         return typed(Type.FLOAT, exp.Anonymous(this="median", expressions=[value]))
     if function == "avg":
         return typed(Type.FLOAT, exp.Avg(this=ordered))

@@ -14,6 +14,7 @@ from sqlglot import exp
 from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.dictionary import KNOWN
 from zodiac_sql.database.statements import temp_table, text
+from zodiac_sql.language.decimals import is_widened
 from zodiac_sql.language.functions import COMPARISONS, fixed_texts
 from zodiac_sql.language.syntax import Call, Column, Constant, Expression, Type, Variable
 from zodiac_sql.language.types import expression_type
@@ -71,9 +72,10 @@ class Values:
         return self._call(expression)
 
     def widened(self, variable: Variable, value: Value) -> Value:
-        """A value as a variable has it: an int becomes a float if the variable is one."""
-        if value.type is Type.INT and self.types.get(variable.name) is Type.FLOAT:
-            return Value(exp.cast(value.sql, SQL_TYPES[Type.FLOAT]), Type.FLOAT)
+        """A value as a variable has it: a number becomes one of a wider type if the variable has that."""
+        wide = self.types.get(variable.name)
+        if wide and is_widened(value.type, wide):
+            return Value(exp.cast(value.sql, SQL_TYPES[wide]), wide)
         return value
 
     def compared(self, operator: str, left: Value, right: Value) -> exp.Expr:

@@ -15,6 +15,7 @@ from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import create_temp, joining, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.binding import arrange, variables
+from zodiac_sql.language.decimals import is_widened, widest
 from zodiac_sql.language.functions import COMPARISONS, Functions, fixed_texts
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import (
@@ -183,9 +184,10 @@ class BodyQuery:
         return True
 
     def _converted(self, value: _Value, variable: str) -> _Value:
-        """A column as a variable of the body: an int becomes a float if the variable is one."""
-        if value.type is Type.INT and self.types.get(variable) is Type.FLOAT:
-            return _Value(exp.cast(value.sql, SQL_TYPES[Type.FLOAT]), Type.FLOAT)
+        """A column as a variable of the body: a number becomes one of a wider type if the variable has that."""
+        wide = self.types.get(variable)
+        if wide and is_widened(value.type, wide):
+            return _Value(exp.cast(value.sql, SQL_TYPES[wide]), wide)
         return value
 
     def _aggregate(self, aggregate: Aggregate) -> bool:
@@ -347,8 +349,8 @@ class BodyQuery:
             sql = self._shown(value) if value.text else value.sql.copy()
             if value.text:
                 texts.append(column.name)
-            if column.type is Type.FLOAT and value.type is Type.INT:
-                sql = exp.cast(sql, SQL_TYPES[Type.FLOAT])
+            if column.type and is_widened(value.type, column.type):
+                sql = exp.cast(sql, SQL_TYPES[column.type])
             selected.append(sql.as_(column.name, quoted=True))
         if not columns:
             selected.append(exp.true().as_(HOLDS.name, quoted=True))
@@ -433,9 +435,10 @@ def _everything() -> exp.Column:
 
 
 def _alike(left: _Value, right: _Value) -> tuple[exp.Expr, exp.Expr]:
-    """Two values made comparable: an int is compared with a float as a float."""
-    if {left.type, right.type} == {Type.INT, Type.FLOAT}:
-        a, b = (exp.cast(v.sql.copy(), SQL_TYPES[Type.FLOAT]) for v in (left, right))
+    """Two values made comparable: numbers are compared as the wider type."""
+    wide = widest((left.type, right.type))
+    if wide and (is_widened(left.type, wide) or is_widened(right.type, wide)):
+        a, b = (exp.cast(v.sql.copy(), SQL_TYPES[wide]) for v in (left, right))
         return a, b
     first = moment(left.sql.copy(), left.type, right.type)
     return first, moment(right.sql.copy(), right.type, left.type)
