@@ -78,9 +78,7 @@ PATTERNS = ("a", "[a-z]+", "^.$", "^[0-9]", ":", "x|b", "[A-Z]?d")
 def _numeral(scope: Scope) -> Expression:
     if chance(scope.rng, 60):
         return scope.value(Kind.SYMBOL)
-    return Call(
-        "concat", (scope.value(*NUMBERS), scope.rng.choice(("", "0", "x")))
-    )
+    return Call("concat", (scope.value(*NUMBERS), scope.rng.choice(("", "0", "x"))))
 
 
 def _moment(scope: Scope) -> tuple[Expression, Kind]:

@@ -30,9 +30,7 @@ from support.naive_values import Call, Expression, Value
 def _closed(scope: Scope) -> tuple[Expression, Kind] | None:
     """An expression whose iteration ends: it may stand in a recursive rule."""
     rng = scope.rng
-    kind = rng.choice(
-        (Kind.SMALL, Kind.SMALL, Kind.CENT, Kind.FLOAT, Kind.SYMBOL, Kind.SYMBOL)
-    )
+    kind = rng.choice((Kind.SMALL, Kind.SMALL, Kind.CENT, Kind.FLOAT, Kind.SYMBOL, Kind.SYMBOL))
     known = scope.of(kind)
     if not known:
         return None

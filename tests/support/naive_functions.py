@@ -234,7 +234,9 @@ def _written(value: Value) -> str:
         return text.rstrip("0") if value.microsecond else text
     if isinstance(value, Decimal):
         whole, _, places = f"{value:f}".partition(".")
-        return f"{whole}.{places.rstrip('0') or '0'}".replace("-0.0", "0.0" if not value else "-0.0")
+        return f"{whole}.{places.rstrip('0') or '0'}".replace(
+            "-0.0", "0.0" if not value else "-0.0"
+        )
     return value.isoformat() if isinstance(value, datetime.date) else str(value)
 
 

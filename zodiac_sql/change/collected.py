@@ -134,15 +134,13 @@ class Collected:
         return predicate in self.request.inserts
 
     def _widen(self, staged: Staged) -> None:
-        """Let columns of ints become floats or decimals for facts with fractions."""
+        """Let columns of numbers become wider for facts that need it."""
         known = self.edits.provisional.get(staged.predicate)
         if known is None or known.arity != len(staged.columns):
             return
         pairs = zip(known.columns, staged.columns, strict=True)
         wider = {
-            old.name: new.type
-            for old, new in pairs
-            if old.type is Type.INT and new.type and is_widened(old.type, new.type)
+            old.name: new.type for old, new in pairs if new.type and is_widened(old.type, new.type)
         }
         self._let_be_wider(known, wider)
 
@@ -151,29 +149,34 @@ class Collected:
         fractions: dict[str, dict[int, Type]] = defaultdict(dict)
         for fact in self.request.rules.facts():
             for place, term in enumerate(fact.terms):
-                if isinstance(term, Constant) and is_widened(Type.INT, term.type):
+                if isinstance(term, Constant) and term.type in (Type.DECIMAL, Type.FLOAT):
                     places = fractions[self.edits.meant(fact.predicate)]
                     places[place] = widest((term.type, places.get(place))) or term.type
         for name, places in fractions.items():
             known = self.edits.provisional.get(name)
             if known is not None and not known.declared:
-                ints = [n for n, type_ in enumerate(known.settled) if type_ is Type.INT]
-                wider = {known.columns[n].name: places[n] for n in ints if n in places}
+                wider = {
+                    known.columns[n].name: places[n]
+                    for n, type_ in enumerate(known.settled)
+                    if n in places and is_widened(type_, places[n])
+                }
                 self._let_be_wider(known, wider)
 
     def _let_be_wider(self, known: Predicate, wider: Mapping[str, Type]) -> None:
-        """Let columns of ints become wider ones. Raises DataError for ints that are no floats."""
+        """Let columns of numbers become wider. Raises DataError for what is no float."""
         if not wider:
             return
         request, edits = self.request, self.edits
         earlier = (*request.inserts.get(known.name, ()), *request.deletes.get(known.name, ()))
         floats = [name for name, type_ in wider.items() if type_ is Type.FLOAT]
         require_exact_floats(self.before.store, earlier, floats)
-        edits.widened.append(
-            f"{known.name}: column {', '.join(wider)} was int, and becomes "
-            f"{' and '.join(sorted(set(wider.values())))}: there is a fraction"
-        )
-        self.report.remarks.append(edits.widened[-1])
+        for old, new in sorted({(c.type, wider[c.name]) for c in known.columns if c.name in wider}):
+            names = [c.name for c in known.columns if (c.type, wider.get(c.name)) == (old, new)]
+            why = "there is a fraction" if old is Type.INT else "there is a float"
+            edits.widened.append(
+                f"{known.name}: column {', '.join(names)} was {old}, and becomes {new}: {why}"
+            )
+            self.report.remarks.append(edits.widened[-1])
         columns = tuple(replace(c, type=wider.get(c.name, c.type)) for c in known.columns)
         settled = tuple(
             wider.get(c.name, t) if t else t

@@ -148,7 +148,7 @@ def aligned(
 ) -> list[SourceColumn]:
     """The columns in the predicate's order, with its names and types. Raises DataError.
 
-    With `widens`, a column of fractions stays one where the predicate has ints that nobody declared.
+    With `widens`, a column of numbers stays one where the predicate has narrower ones that nobody declared.
     """
     for column in columns:
         _check_supported(predicate, column)
@@ -197,7 +197,7 @@ def _agreed(predicate: str, column: SourceColumn, target: Column, widens: bool) 
     """The type that the column gets, given the one that the predicate has. Raises DataError."""
     if target.type in (None, column.type):
         return column.type
-    if widens and target.type is Type.INT and is_widened(target.type, column.type):
+    if widens and is_widened(target.type, column.type):
         return column.type
     if column.type is None or is_widened(column.type, target.type):
         return target.type

@@ -58,7 +58,12 @@ def fits(value: Decimal) -> bool:
 
 def written(value: Decimal) -> str:
     """A decimal as people write it: no zero says nothing, and a digit follows the point."""
-    return re.sub("0{1,17}$", "", f"{fitting(value):f}")
+    return re.sub("0{1,17}$", "", digits(value))
+
+
+def digits(value: Decimal) -> str:
+    """A decimal with all of its places, as DuckDB writes it."""
+    return f"{fitting(value):f}"
 
 
 def widest(types: Iterable[Type | None]) -> Type | None:

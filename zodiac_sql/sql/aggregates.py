@@ -157,6 +157,9 @@ def aggregated(
         if type_ is Type.DECIMAL:
             value = exp.cast(value, SQL_TYPES[Type.FLOAT])
         return typed(Type.FLOAT, exp.Anonymous(this="median", expressions=[value]))
+    if function == "avg" and type_ is Type.DECIMAL:
+        total = exp.cast(exp.Sum(this=value), SQL_TYPES[Type.FLOAT])
+        return typed(Type.FLOAT, exp.Div(this=total, expression=exp.Count(this=exp.Star())))
     if function == "avg":
         return typed(Type.FLOAT, exp.Avg(this=ordered))
     return {"min": exp.Min, "max": exp.Max}[function](this=ordered)
