@@ -48,7 +48,7 @@ def _is_other(value: object) -> bool:
 def _in_table(store: Store, staged: Staged, place: int) -> object | None:
     value = exp.column(staged.columns[place].name, quoted=True)
     there = exp.cast(exp.cast(value.copy(), "DOUBLE"), "HUGEINT")
-    other = there.neq(exp.cast(value.copy(), "HUGEINT"))
+    other: exp.Expr = there.neq(exp.cast(value.copy(), "HUGEINT"))
     if staged.columns[place].type is Type.DECIMAL:
         other = exp.not_(written_alike(value, Type.DECIMAL))
     query = exp.select(value).from_(temp_table(staged.table))

@@ -44,8 +44,9 @@ def as_kept(text: str, prefixes: Mapping[str, str]) -> str:
 
 
 def with_floats(text: str, prefixes: Mapping[str, str]) -> str:
-    """A text that was kept when values of xsd:decimal were floats, with these as floats."""
-    if not any(found["name"] == "decimal" for found in _TYPED.finditer(text)):
+    """A text that was kept when values of xsd:decimal were floats, with these as floats,
+    also in declarations."""
+    if "decimal" not in text.lower():
         return text
     from zodiac_sql.language.parse import in_other_words  # late, as above
 

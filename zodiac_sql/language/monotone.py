@@ -129,7 +129,7 @@ def never_negative(filters: Sequence[Comparison]) -> frozenset[str]:
             low, high = high, low
         elif operator not in ("<", "<="):
             continue
-        numeric = isinstance(low, Constant) and low.type.numeric
-        if isinstance(high, Variable) and numeric and float(str(low.value)) >= 0:
+        number = isinstance(low, Constant) and low.type.numeric and float(str(low.value))
+        if isinstance(high, Variable) and number is not False and number >= 0:
             found.add(high.name)
     return frozenset(found)

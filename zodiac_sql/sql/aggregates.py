@@ -154,9 +154,8 @@ def aggregated(
     if function == "sum":
         return exp.cast(exp.Sum(this=ordered), SQL_TYPES[type_ or Type.INT])
     if function == "med":
-        if type_ is Type.DECIMAL:
-            value = exp.cast(value, SQL_TYPES[Type.FLOAT])
-        return typed(Type.FLOAT, exp.Anonymous(this="median", expressions=[value]))
+        number = exp.cast(value, SQL_TYPES[Type.FLOAT]) if type_ is Type.DECIMAL else value
+        return typed(Type.FLOAT, exp.Anonymous(this="median", expressions=[number]))
     if function == "avg" and type_ is Type.DECIMAL:
         total = exp.cast(exp.Sum(this=value), SQL_TYPES[Type.FLOAT])
         return typed(Type.FLOAT, exp.Div(this=total, expression=exp.Count(this=exp.Star())))

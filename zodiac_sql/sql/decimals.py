@@ -29,7 +29,15 @@ def _once(build: Callable[..., exp.Expr], *values: exp.Expr) -> exp.Expr:
 
 
 def _product(a: exp.Expr, b: exp.Expr) -> exp.Expr:
-    """The product of two decimals: whole parts and fractions are multiplied by themselves."""
+    """The product of two decimals. It is an error if it has too many places."""
+    return _once(lambda a, b: product(a, b, exact=True), a, b)
+
+
+def product(a: exp.Expr, b: exp.Expr, exact: bool = False) -> exp.Expr:
+    """The product of two decimals: whole parts and fractions are multiplied by themselves.
+
+    What has too many places is rounded, or if the product is to be `exact`, an error.
+    """
 
     def parts(value: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
         whole = exp.cast(_call("trunc", value.copy()), f"DECIMAL({BEFORE}, 0)")
@@ -39,19 +47,18 @@ def _product(a: exp.Expr, b: exp.Expr) -> exp.Expr:
     def times(one: exp.Expr, other: exp.Expr) -> exp.Expr:
         return exp.paren(exp.Mul(this=one.copy(), expression=other.copy()))
 
-    def build(a: exp.Expr, b: exp.Expr) -> exp.Expr:
-        (whole, part), (other_whole, other_part) = parts(a), parts(b)
-        small = times(part, other_part)
-        kept = exp.cast(small.copy(), _DECIMAL)
-        total = exp.cast(times(whole, other_whole), _DECIMAL)
-        for one in (times(whole, other_part), times(part, other_whole), kept):
-            total = exp.Add(this=total, expression=one)
-        exact = exp.cast(kept.copy(), f"DECIMAL(38, {2 * PLACES})").eq(small)
-        error = exp.cast(_call("error", exp.Literal.string(TOO_MANY_PLACES)), _DECIMAL)
-        known = [value.copy().is_(exp.null()).not_() for value in (a, b)]
-        return exp.case().when(exact, exp.paren(total)).when(exp.and_(*known), error)
-
-    return _once(build, a, b)
+    (whole, part), (other_whole, other_part) = parts(a), parts(b)
+    small = times(part, other_part)
+    kept = exp.cast(small.copy(), _DECIMAL)
+    total: exp.Expr = exp.cast(times(whole, other_whole), _DECIMAL)
+    for one in (times(whole, other_part), times(part, other_whole), kept):
+        total = exp.Add(this=total, expression=one)
+    if not exact:
+        return exp.paren(total)
+    same = exp.cast(kept.copy(), f"DECIMAL(38, {2 * PLACES})").eq(small)
+    error = exp.cast(_call("error", exp.Literal.string(TOO_MANY_PLACES)), _DECIMAL)
+    known = [value.copy().is_(exp.null()).not_() for value in (a, b)]
+    return exp.case().when(same, exp.paren(total)).when(exp.and_(*known), error)
 
 
 def _rounded(value: exp.Expr, places: exp.Expr | None = None) -> exp.Expr:
@@ -108,8 +115,10 @@ def _try(value: exp.Expr, type_: str) -> exp.Expr:
 
 def of_decimals(function: str) -> Callable[..., exp.Expr] | None:
     """The function that makes a decimal of decimals and ints, if it needs other SQL."""
-    return {"*": _product, "round": _rounded}.get(function)
+    return _OF_DECIMALS.get(function)
 
+
+_OF_DECIMALS: Mapping[str, Callable[..., exp.Expr]] = {"*": _product, "round": _rounded}
 
 CONVERSIONS: Mapping[tuple[str, Type], Callable[..., exp.Expr]] = {
     ("int", Type.DECIMAL): _whole, ("float", Type.DECIMAL): _same,

@@ -43,7 +43,7 @@ def in_types_of(store: Store, relation: Relation, columns: tuple[Column, ...]) -
 
 
 def _converted(old: Column, new: Column) -> exp.Expr:
-    value = exp.column(old.name, table="v", quoted=True)
+    value: exp.Expr = exp.column(old.name, table="v", quoted=True)
     if (old.type, new.type) == (Type.FLOAT, Type.DECIMAL):
         value = exp.cast(value, "VARCHAR")
     return value if old.type is new.type else _as(value, new.type)
