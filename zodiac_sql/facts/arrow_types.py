@@ -149,7 +149,7 @@ def _type_in_duckdb(type_: pa.DataType) -> pa.DataType | None:
     if kind.is_float16(type_):
         return pa.float32()
     if kind.is_decimal256(type_):
-        return pa.decimal128(38, min(max(type_.scale, 0), 38))
+        return arrow_type(Type.DECIMAL)
     if kind.is_date64(type_):
         return pa.date32()
     if kind.is_timestamp(type_) and type_.unit != "us":

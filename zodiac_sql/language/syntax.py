@@ -6,6 +6,7 @@ Spans never take part in comparison: two rules that read the same are equal wher
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -71,7 +72,8 @@ class Constant:
         if isinstance(self.value, bool):
             return str(self.value).lower()
         if isinstance(self.value, Decimal):
-            return f'"{self.value:f}"^^xsd:decimal'
+            digits = re.sub("0{1,17}$", "", f"{self.value:.18f}")
+            return f'"{digits}"^^xsd:decimal'
         return str(self.value)
 
 
