@@ -14,6 +14,7 @@ from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import create_temp, joining, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.binding import arrange, variables
+from zodiac_sql.language.decimals import is_widened
 from zodiac_sql.language.syntax import (
     Aggregate,
     Atom,
@@ -343,8 +344,8 @@ class BodyQuery:
                 sql = terms.native_text(value.sql, value.type)
             if value.text or (column.mixed and native):
                 texts.append(column.name)
-            if column.type is Type.FLOAT and value.type is Type.INT:
-                sql = exp.cast(sql, SQL_TYPES[Type.FLOAT])
+            if column.type and is_widened(value.type, column.type):
+                sql = exp.cast(sql, SQL_TYPES[column.type])
             selected.append(sql.as_(column.name, quoted=True))
         if not columns:
             selected.append(exp.true().as_(HOLDS.name, quoted=True))

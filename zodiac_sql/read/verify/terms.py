@@ -16,6 +16,7 @@ from zodiac_sql.database.statements import temp_table, text
 from zodiac_sql.facts.native_text import datatype_of, literal_text
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
+from zodiac_sql.sql.decimals import product
 from zodiac_sql.sql.functions import built, typed
 
 MACROS = f"""
@@ -181,8 +182,26 @@ def total(terms: exp.Expr) -> exp.Expr:
     sorts = exp.Max(this=exp.case().when(there, _field(terms, "sort")))
     exact = _field(terms, "exact")
     counts = exp.Count(this=exact), exp.Count(this=number.copy())
-    sums = exp.case().when(counts[0].eq(counts[1]), exp.Sum(this=exact.copy()))
+    sums = exp.case().when(counts[0].eq(counts[1]), _exact_total(exact))
     return number_of(sorts, sums, exp.Sum(this=ordered))
+
+
+def _exact_total(exact: exp.Expr) -> exp.Expr:
+    """The sum of exact numbers; NULL if it has no room. Whole numbers are summed in 128 bits."""
+
+    def cut(value: exp.Expr) -> exp.Expr:
+        whole = exp.Anonymous(this="trunc", expressions=[value.copy()])
+        return exp.cast(whole, "HUGEINT")
+
+    decimal = exp.DataType.build(_FIELDS["exact"], dialect="duckdb")
+    wholes = exp.Cast(this=cut(exact), to=decimal)
+    rest = exp.Cast(this=exp.Sub(this=exact.copy(), expression=wholes), to=decimal.copy())
+    fraction = exp.Sum(this=rest)
+    whole = exp.paren(exp.Add(this=exp.Sum(this=cut(exact)), expression=cut(fraction)))
+    left = exp.Sub(this=fraction.copy(), expression=exp.Cast(this=cut(fraction), to=decimal.copy()))
+    fits = exp.func("abs", whole.copy()) < exp.Literal.number(10**20)
+    total = exp.Add(this=exp.Cast(this=whole, to=decimal.copy()), expression=exp.paren(left))
+    return exp.case().when(fits, total)
 
 
 def _struct(fields: dict[str, exp.Expr]) -> exp.Expr:
@@ -223,8 +242,9 @@ def computed(function: str, operands: Sequence[exp.Expr], places: Sequence[exp.E
     number = typed(Type.FLOAT, number)
     exacts = [_field(one, "exact") for one in operands]
     given = [*exacts, *(place.copy() for place in places)]
+    decimals = [*(Type.DECIMAL for _ in operands), *(Type.INT for _ in places)]
     own = _EXACTLY.get(function)
-    exact = own(*given) if own else built(function, Type.FLOAT, given, types)
+    exact = own(*given) if own else built(function, Type.DECIMAL, given, decimals)
     found = exp.Anonymous(this="try", expressions=[exact])
     decimal = exp.DataType.build(_FIELDS["exact"], dialect="duckdb")
     there = exp.and_(*(exp.not_(one.copy().is_(exp.null())) for one in exacts))
@@ -239,6 +259,7 @@ def _remainder(a: exp.Expr, b: exp.Expr) -> exp.Expr:
 
 
 _EXACTLY: Mapping[str, Callable[..., exp.Expr]] = {
+    "*": product,
     "%": _remainder,
     "floor": lambda a: exp.Anonymous(this="floor", expressions=[a]),
     "ceil": lambda a: exp.Anonymous(this="ceil", expressions=[a]),

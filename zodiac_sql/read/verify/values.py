@@ -10,6 +10,7 @@ from sqlglot import exp
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import temp_table
+from zodiac_sql.language.decimals import is_widened, widest_number
 from zodiac_sql.language.functions import (
     BUILTINS,
     COMPARISONS,
@@ -90,8 +91,8 @@ class BodyValues:
         wanted = self.types.get(variable)
         if wanted is not None and is_narrowed(value.type, wanted):
             return self.narrowed(value, wanted)
-        if value.type is Type.INT and wanted is Type.FLOAT:
-            return BodyValue(exp.cast(value.sql, SQL_TYPES[Type.FLOAT]), Type.FLOAT)
+        if wanted and is_widened(value.type, wanted):
+            return BodyValue(exp.cast(value.sql, SQL_TYPES[wanted]), wanted)
         return value
 
     def narrowed(self, value: BodyValue, type_: Type) -> BodyValue:
@@ -252,8 +253,8 @@ class BodyValues:
 
 def _alike(left: BodyValue, right: BodyValue) -> tuple[exp.Expr, exp.Expr]:
     """Two values made comparable: an int is compared with a float as a float."""
-    if {left.type, right.type} == {Type.INT, Type.FLOAT}:
-        a, b = (exp.cast(v.sql.copy(), SQL_TYPES[Type.FLOAT]) for v in (left, right))
+    if wide := widest_number({left.type, right.type}):
+        a, b = (exp.cast(v.sql.copy(), SQL_TYPES[wide]) for v in (left, right))
         return a, b
     first = moment(left.sql.copy(), left.type, right.type)
     return first, moment(right.sql.copy(), right.type, left.type)
