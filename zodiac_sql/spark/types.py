@@ -6,6 +6,7 @@ float      float, double, decimal                   as double
 bool       boolean
 date       date
 timestamp  timestamp_ntz, and timestamp in UTC      as timestamp_ntz
+any        string: the text of the term             declared in the rules, or told by facts in them
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ SPARK_TYPES: dict[Type, T.DataType] = {
     Type.BOOL: T.BooleanType(),
     Type.DATE: T.DateType(),
     Type.TIMESTAMP: T.TimestampNTZType(),
+    Type.ANY: T.StringType(),
 }
 
 ARROW_TYPES: dict[Type, pa.DataType] = {type_: arrow_type(type_) for type_ in Type}
@@ -132,6 +134,17 @@ def frame_of(
         for field, values in zip(fields, zip(*distinct, strict=True), strict=True)
     ]
     return spark.createDataFrame(pa.table(arrays, schema=pa.schema(fields)))
+
+
+def fits(wanted: Type | None, found: Type | None) -> bool:
+    """Whether a column of a data frame holds values of a column of facts.
+
+    Ints may stand for floats, and texts are the texts of terms of all kinds.
+    """
+    return wanted is found or (wanted, found) in (
+        (Type.FLOAT, Type.INT),
+        (Type.ANY, Type.SYMBOL),
+    )
 
 
 def quoted(name: str) -> str:
