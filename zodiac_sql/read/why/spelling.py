@@ -63,14 +63,14 @@ def _term(text: str) -> str:
 
 _LITERAL = re.compile(rf'"([^"\\]*)"\^\^<{re.escape(XSD)}([A-Za-z]+)>')
 
+_PLAIN = re.compile(r"-?[0-9]+\.[0-9]+")
+
 _SHORT: Mapping[str, Callable[[str], object]] = {
     "integer": re.compile("0|-?[1-9][0-9]{0,17}").fullmatch,
     "double": lambda form: _PLAIN.fullmatch(form) and repr(float(form)) == form,
     "boolean": re.compile("true|false").fullmatch,
 }
 """Whether a literal needs no quotes: rules would write it as a constant of a native type."""
-
-_PLAIN = re.compile(r"-?[0-9]+\.[0-9]+")
 
 
 def filled_in(expression: Expression, values: Mapping[str, str]) -> str:
