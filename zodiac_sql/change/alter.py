@@ -8,20 +8,21 @@ Rule: a value becomes another only if it can become that one alone, and back: 5 
 text 5, but 2^53 + 1 does not become a float, nor 5.5 an int, nor the text 05 a number. Reason: no
 two facts may become one in silence.
 
-A column of ints that facts have made so, not a declaration, becomes one of floats by itself when
-the first fraction comes (collected.py).
+A column that facts have made what it is, not a declaration, becomes wider by itself when others
+come (widening.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from zodiac_sql.change.baseline import Baseline
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.net_facts import Retyped
+from zodiac_sql.change.staged_rows import parameters_of, staged_query
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.column_types import SQL_TYPES, TEXT_TYPES
 from zodiac_sql.database.statements import (
@@ -32,10 +33,10 @@ from zodiac_sql.database.statements import (
 )
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError, QueryError
-from zodiac_sql.facts.native_text import datatype_of, literal_text
+from zodiac_sql.facts.native_text import datatype_of, literal_text, term_text
 from zodiac_sql.facts.rdf_values import Literals, literals_in
 from zodiac_sql.facts.stage import scratch
-from zodiac_sql.language.schema import Predicate
+from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.names import CHANGE_FACTS, EXPLICIT_SCHEMA, whole
@@ -88,7 +89,7 @@ def _datatype(
     if old.type is Type.SYMBOL:
         explicit = _explicit(before.state, known)
         found = explicit and _literals(before.store, known, old, new, explicit)
-        return found.datatype if found else None
+        return found.datatype if found and is_rdf(known) else None
     if new.type is Type.SYMBOL and old.type is not None and is_rdf(known):
         return datatype_of(old.type, kept)  # the mark that `alter` has written the literals
     if (old.type, new.type) == (Type.INT, Type.FLOAT) and kept is not None:
@@ -106,7 +107,9 @@ def _literals(
     store: Store, known: Predicate, old: Column, new: Column, part: Part
 ) -> Literals | None:
     """How the RDF literals of a column of symbols become values, if it has nothing else."""
-    if old.type is not Type.SYMBOL or new.type in (None, Type.SYMBOL) or not is_rdf(known):
+    if old.type is not Type.SYMBOL or new.type in (None, Type.SYMBOL):
+        return None
+    if not old.mixed and not is_rdf(known):
         return None
     assert new.type is not None
     symbols = exp.select(exp.column(old.name, table="v", quoted=True).as_("o"))
@@ -129,7 +132,7 @@ def _require_possible(predicate: str, old: Column, new: Column) -> None:
     if not same and (old.type, new.type) not in _POSSIBLE:
         raise QueryError(
             f"{predicate}: column {old.name} has the type {old.type}, which cannot become "
-            f"{new.type}. It can become symbol."
+            f"{new.type}. It can become symbol, or any."
         )
 
 
@@ -140,28 +143,45 @@ def retyped_facts(
     store: Store,
     state: State,
     schema: Mapping[str, Predicate],
-    moved: Mapping[str, tuple[Part | None, Part | None]],
+    moved: Mapping[str, Moved],
 ) -> dict[str, Retyped]:
     """The explicit facts of some predicates in other types, with what a change inserts and deletes.
 
     Raises DataError for a value that does not become another one exactly.
     """
     found = {}
-    for name, (inserted, deleted) in moved.items():
+    for name, moves in moved.items():
         old, new = state.schema.get(name), schema.get(name)
-        if old is None or new is None or old.columns == new.columns:
+        if old is None or new is None or have_same_tables(old, new):
             continue
         part = _explicit(state, old)
         if part is None:
             continue
-        same = comparable(Relation(old.columns, ()), Relation(new.columns, ()))
-        if not same and (inserted or deleted):
-            raise QueryError(f"{name} gets other types: its facts change in an update of their own")
         ways = _ways(store, old, new, part)
         _require_exact(store, old, new, part, ways)
-        table = _table(store, old, new, part, deleted, inserted, ways)
+        same = is_comparable(old, new)
+        table = _table(store, old, new, part, moves, same, ways)
         found[name] = Retyped(table, same)
     return found
+
+
+def have_same_tables(old: Predicate, new: Predicate) -> bool:
+    """Whether the tables of a predicate stay as they are."""
+    return [(c.name, c.type) for c in old.columns] == [(c.name, c.type) for c in new.columns]
+
+
+def is_comparable(old: Predicate, new: Predicate) -> bool:
+    """Whether equal values in tables of old and new types mean the same."""
+    return comparable(Relation(old.columns, ()), Relation(new.columns, ()))
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What a change deletes and inserts of a predicate: net, and as it was given."""
+
+    net: tuple[Part | None, Part | None] = (None, None)
+    deleted: Sequence[Staged] = ()
+    inserted: Sequence[Staged] = ()
 
 
 Ways = Sequence[Literals | None]
@@ -178,18 +198,16 @@ def _table(
     old: Predicate,
     new: Predicate,
     part: Part,
-    deleted: Part | None,
-    inserted: Part | None,
+    moved: Moved,
+    same: bool,
     ways: Ways,
 ) -> Part | None:
     """A temporary table of the facts in their new types."""
     name = f"{CHANGE_FACTS}retyped_{whole(new.sql_name)}"
     symbols = [c.name for c in new.columns if c.type is Type.SYMBOL]
-    if [c for c in old.columns if c.type is Type.SYMBOL] == [
-        c for c in new.columns if c.type is Type.SYMBOL
-    ]:  # symbols stay as they are, as numbers
+    if [c.name for c in old.columns if c.type is Type.SYMBOL] == symbols:  # they stay, as numbers
         facts = _values(part_query(part, Relation(old.columns, ())), old, new, SQL_TYPES, ways)
-        query = _with(facts, new, deleted, inserted)
+        query = _with(facts, new, *moved.net) if same else facts
         rows = store.count(create_temp(name, query))
     else:
         texts = store.temporary.fresh("texts")
@@ -200,6 +218,23 @@ def _table(
             else:
                 store.run(create_temp(name, exp.select(exp.Star()).from_(temp_table(texts))))
         rows = part.rows
+    if not same and (moved.deleted or moved.inserted):
+        return _moved(store, new, name, moved)
+    return Part("temp", name, rows) if rows else None
+
+
+def _moved(store: Store, known: Predicate, table: str, moved: Moved) -> Part | None:
+    """The facts of a temporary table without those that are deleted, and with the inserted ones."""
+    name = f"{table}_after"
+    columns = columns_of(Relation(known.columns, ()), "k")
+    query: exp.Query = exp.select(*columns).from_(temp_table(table).as_("k"))
+    if moved.deleted:
+        gone = staged_query(known, moved.deleted).subquery(copy=False)
+        query = anti_join(exp.select(*columns).from_(temp_table(table).as_("k")), columns, gone)
+    if moved.inserted:
+        query = exp.union(query, staged_query(known, moved.inserted), distinct=True)
+    given = parameters_of([*moved.deleted, *moved.inserted])
+    rows = store.count(create_temp(name, query), given)
     return Part("temp", name, rows) if rows else None
 
 
@@ -232,6 +267,9 @@ def _values(
         value: exp.Expr = exp.column(a.name, table="v", quoted=True)
         if way is not None:
             value = way.value(value)
+        elif b.mixed and a.type is not Type.SYMBOL:
+            assert a.type is not None
+            value = term_text(value, a.type, old.datatypes[index], new.declared)
         elif b.type is Type.SYMBOL and _is_object(old, index):
             assert a.type is not None
             value = literal_text(value, a.type, datatype_of(a.type, old.datatypes[index]))

@@ -25,10 +25,10 @@ from zodiac_sql.storage.triples import is_rdf
 
 def as_altered(store: Store, known: Predicate, staged: Staged) -> Staged | None:
     """The staged facts that are not explicit, with literals as `alter` writes them, if any are."""
-    types = [column.meant for column in staged.columns]
+    types = [column.type for column in staged.columns]
     if known.datatypes[-1:] in ((), (None,)) or not is_rdf(known):
         return None
-    if types != [Type.SYMBOL, Type.SYMBOL] != [c.meant for c in known.columns]:
+    if types != [Type.SYMBOL, Type.SYMBOL] != [c.type for c in known.columns]:
         return None
     subject, object_ = (column.name for column in staged.columns)
     texts, table = store.temporary.fresh("texts"), store.temporary.fresh("staged")

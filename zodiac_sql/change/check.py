@@ -7,6 +7,8 @@ from zodiac_sql.change.explicit_after import explicit_after, is_expanded_anew
 from zodiac_sql.change.load_files import load_waiting
 from zodiac_sql.change.prepared import Prepared, prepared_after
 from zodiac_sql.change.request import explicit_predicates
+from zodiac_sql.change.terms import as_settled
+from zodiac_sql.change.widening import note_rules, widen_for_texts
 from zodiac_sql.errors import DataError, ProgramError
 from zodiac_sql.garbage import uncollected
 from zodiac_sql.program.build import Edited, KnownFacts, Planned, plan_program
@@ -35,7 +37,8 @@ def _planned(collected: Collected) -> Planned:
     before, request, edits = collected.before, collected.request, collected.edits
     rules, problems = request.rules, collected.report.problems
     problems += rules.put_in_columns(edits.provisional)
-    collected.widen_for_texts()
+    widen_for_texts(collected)
+    as_settled(collected, edits.provisional)
     try:
         explicit = KnownFacts(
             explicit_predicates(before.state, request),
@@ -54,8 +57,9 @@ def _planned(collected: Collected) -> Planned:
     except ProgramError as error:
         if edits.widened and not (rules or problems):
             said = " ".join(edits.widened)
-            raise DataError(f"{said}. But rules forbid floats there: {error}") from None
+            raise DataError(f"{said}. But rules forbid that: {error}") from None
         raise ProgramError(in_order([*problems, *error.problems])) from None
     if problems:
         raise ProgramError(in_order(problems))
+    note_rules(collected, planned.schema)
     return planned

@@ -7,20 +7,18 @@ Rules are parsed as they are given, and checked together when the update is appl
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from zodiac_sql.change.baseline import Baseline
-from zodiac_sql.change.exact_floats import require_exact_floats
 from zodiac_sql.change.request import Request
 from zodiac_sql.change.schema_edits import SchemaEdits, no_schema_edits
 from zodiac_sql.change.update_report import UpdateReport
+from zodiac_sql.change.widening import widen_for
 from zodiac_sql.facts.chosen_rows import notes_on
 from zodiac_sql.facts.row_options import AS_THEY_ARE, RowOptions
 from zodiac_sql.facts.stage import stage_rows, staged_explicit
-from zodiac_sql.language.schema import Predicate, Staged
-from zodiac_sql.language.syntax import Constant, Program, Type
+from zodiac_sql.language.schema import Staged
+from zodiac_sql.language.syntax import Program
 from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.program.rule_edits import RuleEdits
 from zodiac_sql.program.rule_sets import Into
@@ -101,6 +99,8 @@ class Collected:
             staged = stage_rows(store, predicate, rows, known, gone=gone, options=options)
         if staged is not None and staged.left_out:
             self.report.remarks += notes_on(predicate, staged.left_out)
+        if staged is not None and staged.absent:
+            self.report.remarks.append(_on_absent(predicate, staged.absent))
         return staged
 
     def insert(self, staged: Staged, *, empty: bool = False) -> None:
@@ -108,7 +108,7 @@ class Collected:
 
         If they are `empty`, they make sure that it is there.
         """
-        self._widen(staged)
+        widen_for(self, staged)
         self.edits.settle_by(staged)
         if empty and not self._has_facts(staged.predicate):
             self.edits.declare(staged.predicate)
@@ -132,51 +132,13 @@ class Collected:
             return True
         return predicate in self.request.inserts
 
-    def _widen(self, staged: Staged) -> None:
-        """Let columns of ints become floats for facts with fractions."""
-        known = self.edits.provisional.get(staged.predicate)
-        if known is None or known.arity != len(staged.columns):
-            return
-        pairs = zip(known.columns, staged.columns, strict=True)
-        self._let_be_floats(
-            known,
-            [old.name for old, new in pairs if (old.type, new.type) == (Type.INT, Type.FLOAT)],
-        )
 
-    def widen_for_texts(self) -> None:
-        """The same for the facts in texts of rules, once all that was loaded is known."""
-        fractions: dict[str, set[int]] = defaultdict(set)
-        for fact in self.request.rules.facts():
-            for place, term in enumerate(fact.terms):
-                if isinstance(term, Constant) and term.type is Type.FLOAT:
-                    fractions[self.edits.meant(fact.predicate)].add(place)
-        for name, places in fractions.items():
-            known = self.edits.provisional.get(name)
-            if known is not None and not known.declared:
-                ints = [n for n, type_ in enumerate(known.settled) if type_ is Type.INT]
-                names = [known.columns[place].name for place in ints if place in places]
-                self._let_be_floats(known, names)
-
-    def _let_be_floats(self, known: Predicate, names: Sequence[str]) -> None:
-        """Let columns of ints become columns of floats. Raises DataError for ints that cannot."""
-        if not names:
-            return
-        request, edits = self.request, self.edits
-        earlier = (*request.inserts.get(known.name, ()), *request.deletes.get(known.name, ()))
-        require_exact_floats(self.before.store, earlier, names)
-        edits.widened.append(
-            f"{known.name}: column {', '.join(names)} was int, and becomes float: "
-            "there is a fraction"
-        )
-        self.report.remarks.append(edits.widened[-1])
-        columns = tuple(
-            replace(c, type=Type.FLOAT) if c.name in names else c for c in known.columns
-        )
-        settled = tuple(
-            Type.FLOAT if t and c.name in names else t
-            for t, c in zip(known.settled, known.columns, strict=True)
-        )
-        edits.retype(replace(known, columns=columns, settled=settled))
+def _on_absent(predicate: str, count: int) -> str:
+    facts = "1 fact that is" if count == 1 else f"{count} facts that are"
+    return (
+        f"{predicate}: {facts} to be deleted cannot be there, because the predicate's columns have "
+        "other types"
+    )
 
 
 def nothing_collected(before: Baseline, check: bool) -> Collected:

@@ -1,44 +1,41 @@
-"""Ints of an update that become floats, because a later verb of it gives fractions.
-
-The explicit facts of the file are looked at when they get their new types (alter.py).
-"""
+"""Whether ints are equal to floats, so that their column can become one of floats."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 from sqlglot import exp
 
 from zodiac_sql.database.statements import temp_table
 from zodiac_sql.database.store import Store
-from zodiac_sql.errors import DataError
 from zodiac_sql.language.schema import Staged
 from zodiac_sql.language.syntax import Type
 
 
-def require_exact_floats(store: Store, given: Iterable[Staged], columns: Collection[str]) -> None:
-    """Raise DataError for an int that no float equals: two facts might become one."""
-    for staged in given:
-        for place, column in enumerate(staged.columns):
-            if column.name not in columns or column.type is not Type.INT:
-                continue
-            held = _in_memory(staged, place) if staged.given else _in_table(store, staged, place)
-            if held is not None:
-                raise DataError(
-                    f"{staged.predicate}: column {column.name} becomes float, because there is a "
-                    f"fraction, and {held} of the same update cannot become float exactly. "
-                    "Nothing was changed."
-                )
+def exact_floats(store: Store, given: Iterable[Staged | exp.Select], place: int) -> bool:
+    """Whether each int in a column of facts is a float: else two facts might become one.
+
+    Of a query, it is the only column.
+    """
+    for facts in given:
+        if isinstance(facts, exp.Select):
+            value, rows = facts.selects[0].alias_or_name, facts.subquery("f", copy=False)
+            if not _all_exact(store, exp.column(value, quoted=True), rows):
+                return False
+        elif facts.columns[place].type is not Type.INT:
+            continue
+        elif facts.given is not None:
+            values = [row[place] for row in facts.given]
+            if not all(int(float(v)) == v for v in values if isinstance(v, int)):
+                return False
+        else:
+            value = facts.columns[place].name
+            if not _all_exact(store, exp.column(value, quoted=True), temp_table(facts.table)):
+                return False
+    return True
 
 
-def _in_memory(staged: Staged, place: int) -> object | None:
-    values = (row[place] for row in staged.given or ())
-    return next((v for v in values if isinstance(v, int) and int(float(v)) != v), None)
-
-
-def _in_table(store: Store, staged: Staged, place: int) -> object | None:
-    value = exp.column(staged.columns[place].name, quoted=True)
+def _all_exact(store: Store, value: exp.Expr, rows: exp.Expr) -> bool:
     there = exp.cast(exp.cast(value.copy(), "DOUBLE"), "HUGEINT")
-    query = exp.select(value).from_(temp_table(staged.table))
-    rows = store.rows(query.where(there.neq(exp.cast(value.copy(), "HUGEINT"))).limit(1))
-    return rows[0][0] if rows else None
+    lost = there.neq(exp.cast(value.copy(), "HUGEINT"))
+    return not store.rows(exp.select(exp.Literal.number(1)).from_(rows).where(lost).limit(1))

@@ -10,13 +10,14 @@ from collections.abc import Collection, Sequence
 
 from sqlglot import exp
 
+from zodiac_sql.change.alter import have_same_tables
 from zodiac_sql.change.baseline import Baseline
 from zodiac_sql.change.net_facts import explicit_table
 from zodiac_sql.change.prepared import Prepared
 from zodiac_sql.change.request import Request
 from zodiac_sql.change.staged_rows import parameters_of, staged_query, without_none
 from zodiac_sql.database import dictionary
-from zodiac_sql.database.statements import anti_join, union_all
+from zodiac_sql.database.statements import anti_join
 from zodiac_sql.language.schema import Predicate, Schema, Staged
 from zodiac_sql.language.syntax import Constant, Type
 from zodiac_sql.names import EXPLICIT_SCHEMA
@@ -83,31 +84,38 @@ class _After:
     def _rows(self, name: str, places: Sequence[int]) -> set[Row]:
         """The same without the facts in texts of rules."""
         known = self._schema.get(name)
-        if known is None or not (parts := self._parts(known)):
+        if known is None:
             return set()
-        columns = known.columns
+        found: set[Row] = set()
+        before = self._state.schema.get(known.name)
+        gone, coming = self._deletes.get(name, []), self._inserts.get(name, [])
+        if before and self._state.rows.get((EXPLICIT_SCHEMA, before.sql_name)):
+            # Of columns that get other types, no fact is among those that go (alter.py).
+            left = gone if have_same_tables(before, known) else []
+            found |= self._shown(before, _left(before, left), left, places)
+        if coming:
+            found |= self._shown(known, staged_query(known, coming), coming, places)
+        return found
+
+    def _shown(
+        self,
+        known: Predicate,
+        facts: exp.Query,
+        staged: Sequence[Staged],
+        places: Sequence[int],
+    ) -> set[Row]:
+        """Some columns of facts, with the texts of symbols, and None for other values."""
+        columns, rows = known.columns, facts.subquery("f", copy=False)
         shown = [place for place in places if columns[place].type is Type.SYMBOL]
-        facts = union_all(parts).subquery("f", copy=False)
         if shown:
             wanted = Relation(tuple(columns[place] for place in shown), ())
-            distinct = exp.select(*columns_of(wanted, "f")).distinct().from_(facts, copy=False)
+            distinct = exp.select(*columns_of(wanted, "f")).distinct().from_(rows, copy=False)
             query = decoded(wanted, distinct, dictionary.KNOWN)
         else:
-            query = exp.select(exp.Literal.number(1)).from_(facts, copy=False).limit(1)
-        staged = [*self._inserts.get(name, ()), *self._deletes.get(name, ())]
+            query = exp.select(exp.Literal.number(1)).from_(rows, copy=False).limit(1)
         found = self._store.rows(query, parameters_of(staged))
         at = {place: index for index, place in enumerate(dict.fromkeys(shown))}
         return {tuple(row[at[p]] if p in at else None for p in places) for row in found}
-
-    def _parts(self, known: Predicate) -> list[exp.Query]:
-        """Queries whose union are the explicit facts of a predicate."""
-        parts: list[exp.Query] = []
-        before = self._state.schema.get(known.name)
-        if before and self._state.rows.get((EXPLICIT_SCHEMA, before.sql_name)):
-            parts.append(_left(known, self._deletes.get(known.name, ())))
-        if coming := self._inserts.get(known.name):
-            parts.append(staged_query(known, coming))
-        return parts
 
 
 def _left(known: Predicate, gone: Sequence[Staged]) -> exp.Query:

@@ -28,10 +28,8 @@ class SchemaEdits:
     others: set[str]
     """Names, in lower case, of tables and views in main that belong to somebody else. They are
     looked up for the first new predicate."""
-    retyped: list[str] = field(default_factory=list)
-    """Predicates whose columns get other types, although they may have facts (alter.py)."""
     widened: list[str] = field(default_factory=list)
-    """What is said of columns of ints that become floats by themselves."""
+    """What is said of columns that become wider by themselves."""
     _own: dict[str, Predicate] | None = None
     """The predicates, once they are the update's own."""
     _by_sql_name: dict[str, str] | None = None
@@ -76,7 +74,6 @@ class SchemaEdits:
     def retype(self, known: Predicate) -> None:
         """Note that columns of a predicate get other types."""
         self._settle(known)
-        self.retyped.append(known.name)
 
     def declare(self, predicate: str) -> None:
         """Note that a predicate is to be there, although it has no facts."""

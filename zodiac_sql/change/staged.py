@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from zodiac_sql.change.alter import retyped_facts
+from zodiac_sql.change.alter import Moved, have_same_tables, is_comparable, retyped_facts
 from zodiac_sql.change.baseline import Baseline
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.net_facts import NetFacts, net_changes
@@ -14,6 +14,8 @@ from zodiac_sql.change.not_explicit import only_derived
 from zodiac_sql.change.of_best_values import require_no_facts_of_best_values
 from zodiac_sql.change.prepared import Prepared
 from zodiac_sql.change.request import Request
+from zodiac_sql.change.staged_rows import without_none
+from zodiac_sql.change.terms import as_settled
 from zodiac_sql.change.update_report import UpdateReport
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.store import Store
@@ -21,6 +23,7 @@ from zodiac_sql.facts.stage import stage_rows
 from zodiac_sql.language.binding import symbols_in
 from zodiac_sql.language.schema import Schema, Staged
 from zodiac_sql.language.syntax import Atom, Constant, Rule
+from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.program.former_rules import evaluated_anew
 from zodiac_sql.program.state import State
 
@@ -28,25 +31,54 @@ from zodiac_sql.program.state import State
 def stage(collected: Collected, prepared: Prepared) -> NetFacts:
     """What enters and leaves the explicit facts, including facts written in rule texts."""
     planned, request, told = prepared.planned, collected.request, collected.report
-    store, state, retyped = collected.before.store, collected.before.state, collected.edits.retyped
+    store, state = collected.before.store, collected.before.state
     with told.timed("stage"):
+        if prepared is not collected.before.prepared:
+            as_settled(collected, planned.schema)
+        inserts = _with_rule_facts(store, request, planned.schema)
+        retyped = _retyped(collected, prepared)
+        apart = {n for n in retyped if not is_comparable(state.schema[n], planned.schema[n])}
         net = net_changes(
             store,
             state=state,
             schema=planned.schema,
-            inserts=_with_rule_facts(store, request, planned.schema),
-            deletes=request.deletes,
+            inserts={name: each for name, each in inserts.items() if name not in apart},
+            deletes={name: each for name, each in request.deletes.items() if name not in apart},
             seen=request.seen,
             cache=prepared.cache,
         )
         require_no_facts_of_best_values(state, planned, net)
-        moved = {name: (net.inserts.get(name), net.deletes.get(name)) for name in retyped}
+        moved = {
+            name: Moved(
+                (net.deletes.get(name), net.inserts.get(name)),
+                without_none({name: request.deletes.get(name, [])}).get(name, ()),
+                without_none({name: [*inserts.get(name, [])]}).get(name, ()),
+            )
+            for name in retyped
+        }
         in_other_types = retyped_facts(store, state, planned.schema, moved)
         net = replace(net, retyped=in_other_types) if in_other_types else net
         told.remarks += [*request.rules.remarks, *planned.remarks]
         told.remarks += evaluated_anew(state, planned.rules)
-        told.remarks += only_derived(store, state, planned, request.deletes)
+        deletes = {name: each for name, each in request.deletes.items() if name not in apart}
+        told.remarks += only_derived(store, state, planned, deletes)
     return net
+
+
+def _retyped(collected: Collected, prepared: Prepared) -> list[str]:
+    """The predicates whose explicit facts get other types, by a verb or by rules."""
+    state, schema = collected.before.state, prepared.planned.schema
+    if prepared is collected.before.prepared:
+        return []
+    return [
+        name
+        for name, known in schema.items()
+        if (old := state.schema.get(name)) is not None
+        and old.columns is not known.columns
+        and state.rows.get((EXPLICIT_SCHEMA, old.sql_name))
+        and old.arity == known.arity
+        and not have_same_tables(old, known)
+    ]
 
 
 def _with_rule_facts(store: Store, request: Request, schema: Schema) -> Mapping[str, list[Staged]]:

@@ -115,16 +115,17 @@ def _type_in_predicate(type_: pa.DataType, declared: Type | None) -> pa.DataType
 
     if declared is Type.SYMBOL and _is_wide(type_):
         return pa.string()
-    if declared in READERS and _is_text(type_):
+    if declared in READERS and is_text(type_):
         return arrow_type(declared)
     return _type_in_duckdb(type_)
 
 
-def _is_text(type_: pa.DataType) -> bool:
+def is_text(type_: pa.DataType) -> bool:
+    """Whether a type has texts, perhaps in a dictionary."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(type_) or pa.types.is_run_end_encoded(type_):
-        return _is_text(type_.value_type)
+        return is_text(type_.value_type)
     kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
     return any(kind(type_) for kind in kinds)
 
@@ -188,7 +189,7 @@ def _cast(where: str, column: pa.Array, type_: pa.DataType, before: int) -> pa.A
         column = pc.run_end_decode(column)
     if pa.types.is_timestamp(column.type) and column.type.tz and pa.types.is_string(type_):
         column = column.cast(pa.timestamp(column.type.unit, "UTC"))
-    if _is_text(column.type) and not _is_text(type_):
+    if is_text(column.type) and not is_text(type_):
         moment = Type.DATE if pa.types.is_date32(type_) else Type.TIMESTAMP
         return read_array(where, column, moment, before)
     try:

@@ -50,6 +50,8 @@ def _faults(column: SourceColumn) -> list[_Fault]:
     """All faults that cells of a column can have, given the type that they come with."""
     value = exp.column(column.source, quoted=True)
     faults = [_Fault(column, value.is_(exp.null()), "", _NOT_EMPTY)]
+    if column.type is Type.ANY and (column.kind in _WIDE_INTEGERS or column.kind == "DECIMAL"):
+        return faults  # each number is kept as it is
     if column.kind in _WIDE_INTEGERS:
         fits = _try_cast(value, "BIGINT")
         faults.append(_Fault(column, _lost(value, fits.is_(exp.null())), *_WIDE))
@@ -58,7 +60,7 @@ def _faults(column: SourceColumn) -> list[_Fault]:
         back = _try_cast(exp.cast(double, "VARCHAR"), column.source_type)
         changed = exp.NullSafeNEQ(this=back, expression=value)
         faults.append(_Fault(column, _lost(value, changed), *_ROUNDED))
-    elif column.type is Type.DATE or column.type is Type.TIMESTAMP:
+    elif column.kind == "DATE" or column.kind.startswith("TIMESTAMP"):
         moment = in_utc(value) if column.source_type == "TIMESTAMP WITH TIME ZONE" else value
         year = exp.func("year", exp.func("try", moment, dialect="duckdb"), dialect="duckdb")
         known = exp.func("coalesce", year, exp.Literal.number(0))  # infinity has no year

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,10 @@ from zodiac_sql.database.statements import temp_table, without_sign_of_zero
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.arrow_types import unsupported
+from zodiac_sql.facts.native_text import decimal_term, term_text, whole_number
 from zodiac_sql.language.schema import Predicate, default_columns
 from zodiac_sql.language.syntax import Column, Type
+from zodiac_sql.language.zones import ZONED
 from zodiac_sql.names import NUMBER
 
 if TYPE_CHECKING:
@@ -36,10 +38,12 @@ _TYPES = {
 """DuckDB's type of a column from outside, without its parameters -> the type of its values."""
 
 
-def plain_columns(data: object, numbered: bool = False) -> list[SourceColumn] | None:
+def plain_columns(
+    data: object, numbered: bool = False, terms: Collection[str] = ()
+) -> list[SourceColumn] | None:
     """The columns of an Arrow table if no cell is empty and no type needs a check; else None.
 
-    If it is `numbered`, NUMBER is none of them.
+    If it is `numbered`, NUMBER is none of them. Columns of `terms` are of all kinds.
     """
     import pyarrow as pa
 
@@ -52,7 +56,8 @@ def plain_columns(data: object, numbered: bool = False) -> list[SourceColumn] | 
         known = _PLAIN_TYPES.get(str(field.type))
         if known is None or values.null_count or not _in_calendar(values):
             return None
-        columns.append(SourceColumn(field.name, known, field.name, _TYPES[known]))
+        type_ = Type.ANY if field.name in terms else _TYPES[known]
+        columns.append(SourceColumn(field.name, known, field.name, type_))
     return columns
 
 
@@ -83,28 +88,69 @@ _PLAIN_TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class SourceColumn:
-    """A column of rows from outside, and the name and type that it gets."""
+    """A column of rows from outside, and the name and type that it gets.
+
+    Of a column of terms of all kinds it is told whether it was `declared`. Timestamps without a
+    zone stand for an instant if they are `is_instant`. `only_exact`: a number that is none of its
+    type becomes NULL.
+    """
 
     source: str
     source_type: str
     name: str
     type: Type | None
+    declared: bool = False
+    is_instant: bool = False
+    only_exact: bool = False
 
     @property
     def kind(self) -> str:
         """The type in DuckDB, without its parameters."""
         return _kind(self.source_type)
 
+    @property
+    def is_zoned(self) -> bool:
+        """Whether its values are instants."""
+        return self.source_type == "TIMESTAMP WITH TIME ZONE"
+
+    @property
+    def datatype(self) -> str | None:
+        """The entry in Predicate.datatypes of a native column with these values."""
+        is_zoned = self.is_zoned or self.is_instant
+        return ZONED if is_zoned and self.type is Type.TIMESTAMP and not self.declared else None
+
     def cast(self) -> exp.Expr:
         """The column's value as text, or as a value of its type."""
         value: exp.Expr = exp.column(self.source, quoted=True)
-        if self.source_type == "TIMESTAMP WITH TIME ZONE":
+        if self.type is Type.ANY:
+            return self._term(value)
+        if self.is_zoned:
             value = in_utc(value)
         elif self.kind == "DECIMAL":
             # DuckDB's direct cast to a double divides by a power of ten, which rounds twice.
             value = exp.cast(value, "VARCHAR")
+        if self.only_exact and self.type is Type.INT:
+            return whole_number(exp.cast(value, "DOUBLE"))
+        if self.only_exact:
+            is_same = exp.cast(exp.cast(value, "DOUBLE"), "HUGEINT").eq(exp.cast(value, "HUGEINT"))
+            value = exp.case().when(is_same, value.copy())
         value = exp.cast(value, TEXT_TYPES[self.type] if self.type else "INTEGER")
         return without_sign_of_zero(value) if self.type is Type.FLOAT else value
+
+    def _term(self, value: exp.Expr) -> exp.Expr:
+        """The text of the term that a value is."""
+        native = _TYPES.get(self.kind, Type.SYMBOL)
+        if native is Type.SYMBOL:
+            return exp.cast(value, "VARCHAR")
+        if self.kind == "DECIMAL":
+            return decimal_term(value, self.declared)
+        if self.is_zoned or self.is_instant:
+            moment = in_utc(value) if self.is_zoned else value
+            return term_text(moment, native, ZONED, self.declared)
+        if native is Type.INT:
+            return term_text(value, native, None, self.declared)
+        made = replace(self, type=native).cast()
+        return term_text(made, native, None, self.declared)
 
 
 def in_utc(value: exp.Expr) -> exp.Expr:
@@ -119,11 +165,15 @@ def _kind(source_type: str) -> str:
 
 
 def columns_of(
-    store: Store, source: str, untyped: Collection[str], numbered: bool = False
+    store: Store,
+    source: str,
+    untyped: Collection[str],
+    numbered: bool = False,
+    terms: Collection[str] = (),
 ) -> list[SourceColumn]:
     """The columns of a temporary table, each with the type its values have as facts.
 
-    If it is `numbered`, NUMBER is none of them.
+    If it is `numbered`, NUMBER is none of them. Columns of `terms` are of all kinds.
     """
     described = (
         store.run(exp.select(exp.Star()).from_(temp_table(source)).limit(0)).description or []
@@ -133,7 +183,8 @@ def columns_of(
         if numbered and name == NUMBER:
             continue
         source_type = "NULL" if name in untyped else str(code)
-        columns.append(SourceColumn(name, source_type, name, _TYPES.get(_kind(source_type))))
+        type_ = Type.ANY if name in terms else _TYPES.get(_kind(source_type))
+        columns.append(SourceColumn(name, source_type, name, type_))
     return columns
 
 
@@ -146,16 +197,14 @@ def aligned(
 ) -> list[SourceColumn]:
     """The columns in the predicate's order, with its names and types. Raises DataError.
 
-    With `widens`, a column of floats stays one where the predicate has ints that nobody declared.
+    With `widens`, columns of other types stay as they are if nobody declared the predicate: its
+    columns widen.
     """
     for column in columns:
         _check_supported(predicate, column)
     if known is None:
         names = [c.name for c in columns] if named else list(default_columns(len(columns)))
-        return [
-            SourceColumn(column.source, column.source_type, name, column.type)
-            for column, name in zip(columns, names, strict=True)
-        ]
+        return [replace(column, name=name) for column, name in zip(columns, names, strict=True)]
     if len(columns) != known.arity:
         raise DataError(
             f"{predicate} has {_counted(known.arity)}, these rows have {len(columns)}: "
@@ -177,6 +226,8 @@ def aligned(
             column.source_type,
             target.name,
             _agreed(predicate, column, target, widens),
+            known.declared,
+            column.is_instant,
         )
         for column, target in zip(columns, known.columns, strict=True)
     ]
@@ -193,19 +244,43 @@ def _check_supported(predicate: str, column: SourceColumn) -> None:
 
 def _agreed(predicate: str, column: SourceColumn, target: Column, widens: bool) -> Type | None:
     """The type that the column gets, given the one that the predicate has. Raises DataError."""
-    if target.type in (None, column.type):
-        return column.type
-    if widens and (target.type, column.type) == (Type.INT, Type.FLOAT):
-        return column.type
-    if column.type is None or (column.type, target.type) == (Type.INT, Type.FLOAT):
-        return target.type
-    raise DataError(clash(predicate, target, column.type))
+    wanted, found = target.meant, column.type
+    if wanted in (None, found):
+        return found
+    if found is None or wanted is Type.ANY:
+        return wanted
+    if widens:
+        return found
+    if (found, wanted) == (Type.INT, Type.FLOAT):
+        return wanted
+    raise DataError(clash(predicate, target, found))
+
+
+def of_numbers_there(columns: Sequence[SourceColumn], known: Predicate) -> list[SourceColumn]:
+    """The columns of rows to be deleted, with numbers in the types that the predicate has."""
+    numbers = {Type.INT, Type.FLOAT}
+    return [
+        replace(c, type=target.type, only_exact=True)
+        if {c.type, target.meant} == numbers and not known.declared
+        else c
+        for c, target in zip(columns, known.columns, strict=True)
+    ]
+
+
+def is_apart(columns: Sequence[SourceColumn], known: Predicate) -> bool:
+    """Whether no row of these columns can be a fact of a predicate."""
+    pairs = zip(columns, known.columns, strict=True)
+    return any(
+        c.type not in (None, target.meant)
+        and target.meant is not None
+        and {c.type, target.meant} != {Type.INT, Type.FLOAT}
+        for c, target in pairs
+    )
 
 
 def clash(predicate: str, target: Column, found: Type) -> str:
     """The message that values of one type cannot enter a column of another, with the way out."""
-    assert target.type is not None
-    said = f"{predicate}: column {target.name} has the type {target.type}, the data have {found}. "
+    said = f"{predicate}: column {target.name} has the type {target.meant}, the data have {found}. "
     if (target.type, found) == (Type.INT, Type.FLOAT):
         return said + (
             f"For fractions, let the column have floats: "

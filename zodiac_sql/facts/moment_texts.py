@@ -39,16 +39,27 @@ def with_moments(
         try:
             found.append(read(value))
         except FinerError:
-            raise DataError(
-                f'{where}: "{shortened(value)}" is finer than microseconds, which a timestamp has '
-                f"(row {at}). Round it first, or make the column a symbol."
-            ) from None
+            raise DataError(_finer(where, value, at)) from None
         except ValueError:
             raise DataError(
                 f'{where} has the type {type_}, and "{shortened(value)}" is none (row {at}). '
                 f"Write it like {_EXAMPLES[type_]}."
             ) from None
     return tuple(found)
+
+
+def reads_as(where: str, type_: Type) -> Callable[[str | None], bool]:
+    """What tells whether a text is a date or timestamp. Raises DataError for a finer one."""
+
+    def reads(text: str | None) -> bool:
+        try:
+            return text is None or READERS[type_](text) is not None
+        except FinerError:
+            raise DataError(_finer(where, text)) from None
+        except ValueError:
+            return False
+
+    return reads
 
 
 def read_array(where: str, column: pa.Array, type_: Type, before: int) -> pa.Array:
@@ -64,10 +75,16 @@ def read_array(where: str, column: pa.Array, type_: Type, before: int) -> pa.Arr
     return found.cast(pa.timestamp("us"))
 
 
-def timestamps(where: str, column: Sequence[Any]) -> pa.Array:
-    """Datetimes, all with a time zone (then in UTC) or all without."""
-    import pyarrow as pa
+def _finer(where: str, value: object, row: int | None = None) -> str:
+    place = "" if row is None else f" (row {row})"
+    return (
+        f'{where}: "{shortened(str(value))}" is finer than microseconds, which a timestamp has'
+        f"{place}. Round it first, or make the column a symbol."
+    )
 
+
+def require_micros(where: str, column: Sequence[Any]) -> None:
+    """Raise DataError for a moment of pandas with nanoseconds."""
     of_pandas = any(hasattr(kind, "nanosecond") for kind in set(map(type, column)))
     for at, value in enumerate(column if of_pandas else ()):
         if getattr(value, "nanosecond", 0) > 0:  # for NaT it is NaN
@@ -75,6 +92,13 @@ def timestamps(where: str, column: Sequence[Any]) -> pa.Array:
                 f"{where} holds {shown(value)} in row {at + 1}: timestamps have microseconds. "
                 "Round it first."
             )
+
+
+def timestamps(where: str, column: Sequence[Any]) -> pa.Array:
+    """Datetimes, all with a time zone (then in UTC) or all without."""
+    import pyarrow as pa
+
+    require_micros(where, column)
     zones = set(map(operator.attrgetter("tzinfo"), column))
     if zones == {None}:
         return pa.array(column, type=pa.timestamp("us"))

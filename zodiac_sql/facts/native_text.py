@@ -47,6 +47,44 @@ def literal_text(value: exp.Expr, type_: Type, datatype: str) -> exp.Expr:
     return _typed(_varchar(value), datatype)
 
 
+def term_text(value: exp.Expr, type_: Type, kept: str | None, declared: bool) -> exp.Expr:
+    """A native value as a term of a column that holds terms of all kinds.
+
+    Predicate.datatypes has `kept` for its column. If it came with no datatype, a whole number is an
+    int in a column that nobody `declared`: there, ints may have become floats (facts/terms.py).
+    """
+    written = literal_text(value, type_, datatype_of(type_, kept))
+    if type_ is not Type.FLOAT or kept is not None or declared:
+        return written
+    number = whole_number(value)
+    whole = literal_text(number, Type.INT, datatype_of(Type.INT, None))
+    return exp.paren(exp.Case().when(number.is_(exp.null()), written).else_(whole))
+
+
+def whole_number(value: exp.Expr) -> exp.Expr:
+    """The int of 64 bits that is equal to a float or decimal; NULL if there is none."""
+    is_whole = _call("trunc", value.copy()).eq(value.copy())
+    return exp.paren(exp.Case().when(is_whole, _try(value, "BIGINT")))
+
+
+def decimal_term(value: exp.Expr, declared: bool) -> exp.Expr:
+    """A decimal of SQL as such a term, without zeros that say nothing."""
+    written = _varchar(value)
+    pointed = exp.Case().when(_call("contains", written.copy(), text(".")), written.copy())
+    digits = _call("rtrim", pointed.else_(_joined(written.copy(), text("."))), text("0"))
+    ends = exp.Case().when(_call("ends_with", digits.copy(), text(".")), _joined(digits, text("0")))
+    decimal = _typed(ends.else_(digits.copy()), f"{XSD}decimal")
+    if declared:
+        return decimal
+    number = whole_number(value)
+    whole = literal_text(number, Type.INT, datatype_of(Type.INT, None))
+    return exp.paren(exp.Case().when(number.is_(exp.null()), decimal).else_(whole))
+
+
+def _try(value: exp.Expr, type_: str) -> exp.Expr:
+    return exp.TryCast(this=value.copy(), to=exp.DataType.build(type_, dialect="duckdb"))
+
+
 def _float(value: exp.Expr, datatype: str) -> exp.Expr:
     if datatype != f"{XSD}decimal":
         return _typed(_double(value), datatype)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.arrow_types import unsupported
 from zodiac_sql.facts.python_values import beyond_64_bits, has_surrogate, in_64_bits, shown
+from zodiac_sql.facts.tuple_columns import TupleColumn, column_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,8 +27,10 @@ def is_pandas(rows: object) -> bool:
     return kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0] == "pandas"
 
 
-def table_of(predicate: str, frame: Any) -> tuple[pa.Table, bool]:
-    """A data frame as an Arrow table, and whether its columns have names. Raises DataError."""
+def table_of(predicate: str, frame: Any) -> tuple[pa.Table, bool, Sequence[str]]:
+    """A data frame as an Arrow table, whether its columns have names, and which of them hold terms
+    of all kinds. Raises DataError.
+    """
     import pyarrow as pa
 
     frame = _with_index(predicate, frame)
@@ -41,8 +44,43 @@ def table_of(predicate: str, frame: Any) -> tuple[pa.Table, bool]:
             "character."
         ) from None
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
-        raise DataError(_refused(predicate, frame, error)) from None
-    return table, any(isinstance(label, str) for label in frame.columns)
+        frame, terms = _with_terms(predicate, frame)
+        if not terms:
+            raise DataError(_refused(predicate, frame, error)) from None
+        table, labelled, more = table_of(predicate, frame)
+        return table, labelled, [*terms, *more]
+    return table, any(isinstance(label, str) for label in frame.columns), ()
+
+
+def _with_terms(predicate: str, frame: Any) -> tuple[Any, list[str]]:
+    """The frame with texts of terms for objects of several kinds, and the names of their columns.
+
+    Columns with something else than the values of facts stay as they are.
+    """
+    import pyarrow as pa
+
+    found: dict[Any, Any] = {}
+    for label in frame.columns:
+        column = frame[label]
+        if str(column.dtype) != "object":
+            continue
+        try:
+            pa.Array.from_pandas(column)
+        except (pa.ArrowException, OverflowError, TypeError, ValueError):
+            where = TupleColumn(predicate, str(label), None, False, False)
+            there = column[column.notna()]
+            array, is_of_terms = column_of(where, tuple(there))
+            if is_of_terms:
+                texts = iter(array.to_pylist())
+                found[label] = [next(texts) if is_there else None for is_there in column.notna()]
+    return _replaced(frame, found), list(map(str, found))
+
+
+def _replaced(frame: Any, columns: dict[Any, Any]) -> Any:
+    frame = frame.copy(deep=False)
+    for label, values in columns.items():
+        frame[label] = values
+    return frame
 
 
 def _with_index(predicate: str, frame: Any) -> Any:

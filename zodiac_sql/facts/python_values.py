@@ -5,6 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 
+def is_bool(kind: type) -> bool:
+    """Whether a class has booleans: Python's or numpy's."""
+    return kind.__name__ in ("bool", "bool_")
+
+
 def in_64_bits(value: Any) -> bool:
     """Whether an integer is one of 64 bits."""
     return bool(-(2**63) <= value < 2**63)

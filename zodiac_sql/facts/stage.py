@@ -24,9 +24,19 @@ from zodiac_sql.database import dictionary
 from zodiac_sql.database.statements import create_temp, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.facts.check_cells import Place, check_cells
-from zodiac_sql.facts.columns import SourceColumn, aligned, columns_of, plain_columns
+from zodiac_sql.facts.columns import (
+    SourceColumn,
+    aligned,
+    columns_of,
+    is_apart,
+    of_numbers_there,
+    plain_columns,
+)
+from zodiac_sql.facts.python_values import in_64_bits
 from zodiac_sql.facts.row_options import AS_THEY_ARE, RowOptions
 from zodiac_sql.facts.rows import Offered, as_arrow
+from zodiac_sql.facts.terms import is_native_literal, term_of
+from zodiac_sql.facts.tuple_columns import is_exact
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.names import EXPLICIT_SCHEMA
@@ -50,6 +60,10 @@ class SourceTable:
     place: Place = "row {}".format
     good: bool = False
     numbered: bool = False
+    terms: Collection[str] = ()
+    """The columns with texts of terms of all kinds."""
+    zoned: Collection[str] = ()
+    """The columns of timestamps in UTC that stand for instants."""
 
 
 def stage_rows(
@@ -64,29 +78,38 @@ def stage_rows(
     """Stage a list of tuples, an Arrow table or stream, a data frame or a DuckDB relation.
 
     Returns None for an empty list of an unknown predicate, because it tells nothing. Facts to be
-    deleted (`gone`) add no symbols: rows with unknown symbols are left out.
+    deleted (`gone`) add no symbols: rows with unknown symbols are left out, and so are rows that
+    are no facts, because the predicate's columns are of other types.
     Raises DataError for rows that cannot be facts of the predicate.
     """
-    offered = as_arrow(predicate, store.watch.in_time(rows), known, options)
+    offered = as_arrow(predicate, store.watch.in_time(rows), known, options, gone=gone)
     if offered is None:
         return None if known is None or known.open else _stage_none(store, known)
     if not offered.names:
         return _stage_true(store, predicate)
+    if offered.absent and not offered.rows:
+        assert known is not None
+        return replace(_stage_none(store, known), absent=offered.absent)
     staged = _stage_offered(store, predicate, offered, known, gone)
-    left_out = offered.left_out.rows
-    return replace(staged, left_out=left_out) if left_out else staged
+    left_out, absent = offered.left_out.rows, offered.absent
+    if not left_out and not absent:
+        return staged
+    return replace(staged, left_out=left_out, absent=staged.absent + absent)
 
 
 def _stage_offered(
     store: Store, predicate: str, offered: Offered, known: Predicate | None, gone: bool
 ) -> Staged:
     """Stage rows of Arrow."""
-    plain = plain_columns(offered.data, offered.numbered)
+    plain = plain_columns(offered.data, offered.numbered, offered.terms)
     if plain is not None:  # no cell needs a check
-        columns = aligned(predicate, plain, known, offered.named, widens=not gone)
+        columns = aligned(predicate, plain, known, offered.named, widens=True)
+        if gone and known and is_apart(columns, known):
+            return replace(_stage_none(store, known), absent=offered.rows or 0)
+        columns = of_numbers_there(columns, known) if gone and known else columns
         named = offered.named and known is None
         few = 0 < (offered.rows or 0) <= MOST_AS_PARAMETERS
-        staged = few and _stage_few(store, predicate, columns, offered.data, named, gone)
+        staged = few and _stage_few(store, predicate, columns, offered.data, known, named, gone)
         if staged:
             return staged
     with store.offered(_OFFERED, offered.data):
@@ -97,9 +120,13 @@ def _stage_offered(
         with scratch(store, source):
             store.run(create_temp(source, exp.select(exp.Star()).from_(temp_table(_OFFERED))))
             rows_as_came = SourceTable(
-                source, offered.named, offered.untyped, numbered=offered.numbered
+                source,
+                offered.named,
+                offered.untyped,
+                numbered=offered.numbered,
+                terms=offered.terms,
             )
-            return stage_table(store, predicate, rows_as_came, known, gone=gone, widens=not gone)
+            return stage_table(store, predicate, rows_as_came, known, gone=gone, widens=True)
 
 
 def stage_table(
@@ -112,8 +139,14 @@ def stage_table(
     widens: bool = False,
 ) -> Staged:
     """Stage the rows of a temporary table. `widens` is as for `aligned`. Raises DataError."""
-    columns = columns_of(store, source.table, source.untyped, source.numbered)
+    columns = columns_of(store, source.table, source.untyped, source.numbered, source.terms)
+    if source.zoned:
+        columns = [replace(c, is_instant=c.source in source.zoned) for c in columns]
     columns = aligned(predicate, columns, known, source.named, widens)
+    if gone and known and is_apart(columns, known):
+        rows = exp.select(exp.Count(this=exp.Star())).from_(temp_table(source.table))
+        return replace(_stage_none(store, known), absent=store.count(rows))
+    columns = of_numbers_there(columns, known) if gone and known else columns
     if not source.good:
         check_cells(store, predicate, source.table, columns, source.place, source.numbered)
     named = source.named and known is None
@@ -132,7 +165,9 @@ def _staged(
     """Cast and encode rows that have passed every check."""
     table = store.temporary.fresh("staged")
     query = exp.select(*_casts(columns)).from_(source)
-    symbols = [column.name for column in columns if column.type is Type.SYMBOL]
+    exact = [column.cast().is_(exp.null()).not_() for column in columns if column.only_exact]
+    query = query.where(*exact) if exact else query
+    symbols = [column.name for column in columns if column.type in _SYMBOLS]
     names = [column.name for column in columns]
     if symbols and rows is not None and rows <= MOST_LOOKED_UP_AS_WRITTEN:
         known = dictionary.known_only(query, names, symbols, True)
@@ -153,6 +188,10 @@ def _staged(
     return _of(predicate, columns, table, named, None if count else 0)
 
 
+_SYMBOLS = (Type.SYMBOL, Type.ANY)
+"""The types of columns that come as texts and are stored as ids."""
+
+
 def _casts(columns: Sequence[SourceColumn]) -> list[exp.Expr]:
     return [column.cast().as_(column.name, quoted=True) for column in columns]
 
@@ -165,7 +204,8 @@ def _of(
     rows: int | None = None,
 ) -> Staged:
     staged = tuple(Column(column.name, column.type) for column in columns)
-    return Staged(predicate, staged, (None,) * len(staged), table, named, rows)
+    datatypes = tuple(column.datatype for column in columns)
+    return Staged(predicate, staged, datatypes, table, named, rows)
 
 
 MOST_AS_PARAMETERS = 100
@@ -181,6 +221,7 @@ def _stage_few(
     predicate: str,
     columns: Sequence[SourceColumn],
     data: pa.Table,
+    known: Predicate | None,
     named: bool,
     gone: bool,
 ) -> Staged | None:
@@ -189,19 +230,22 @@ def _stage_few(
     None if that cannot be: a symbol may be known by another text, or there is a NaN, which DuckDB
     treats as NULL in a parameter.
     """
-    values = [_values(column, data.column(column.source).to_pylist()) for column in columns]
+    there = [data.column(column.source).to_pylist() for column in columns]
+    if known is not None:
+        columns = [*map(_as_known, columns, there, known.columns)]
+    values = [*map(_values, columns, there)]
     if any(isinstance(value, float) and math.isnan(value) for column in values for value in column):
         return None
-    symbols = [v for v, column in zip(values, columns, strict=True) if column.type is Type.SYMBOL]
+    symbols = [v for v, column in zip(values, columns, strict=True) if column.type in _SYMBOLS]
     texts = {text for column in symbols for text in column}
     ids = dictionary.as_written(store, texts)
     unknown = sorted(texts - ids.keys())
-    if not all(map(dictionary.stands_as_it_is, unknown)):
+    if not all(map(_stands_as_it_is, unknown)):
         return None
     if unknown and not gone:
         ids |= dictionary.add(store, unknown)
     encoded = [
-        [ids.get(text) for text in v] if column.type is Type.SYMBOL else v
+        [ids.get(text) for text in v] if column.type in _SYMBOLS else v
         for v, column in zip(values, columns, strict=True)
     ]
     rows = dict.fromkeys(row for row in zip(*encoded, strict=True) if None not in row)
@@ -209,8 +253,24 @@ def _stage_few(
     return replace(staged, given=tuple(rows))
 
 
+def _stands_as_it_is(text: str) -> bool:
+    return dictionary.stands_as_it_is(text) or is_native_literal(text)
+
+
+def _as_known(column: SourceColumn, values: list[Any], known: Column) -> SourceColumn:
+    """A column of ints as one of floats, where the predicate has these and no int is lost."""
+    is_wider = (column.type, known.type) == (Type.INT, Type.FLOAT)
+    return replace(column, type=Type.FLOAT) if is_wider and all(map(is_exact, values)) else column
+
+
 def _values(column: SourceColumn, values: list[Any]) -> list[Any]:
     """The values of a column as its type has them: equal ones are one value."""
+    if column.type is Type.ANY and column.kind != "VARCHAR":
+        return [term_of(value, column.declared) for value in values]
+    if column.only_exact and column.type is Type.INT:
+        return [int(v) if v == v // 1 and in_64_bits(v) else None for v in values]
+    if column.only_exact:
+        return [float(value) if is_exact(value) else None for value in values]
     if column.type is Type.FLOAT:
         return [float(value) + 0.0 for value in values]  # 0.0 for -0.0
     return values

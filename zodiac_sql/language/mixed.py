@@ -26,8 +26,11 @@ Columns = Mapping[str, Sequence[Type | None]]
 
 
 def reads_values(rule: Rule, columns: Columns, functions: Functions) -> bool:
-    """Whether a rule reads the value of a term, or makes a term of a native value."""
-    head = columns[rule.head.predicate]
+    """Whether a rule reads the value of a term, or makes a term of a native value.
+
+    The predicate of the head may be none of the program's: it has then the types of its variables.
+    """
+    head = columns.get(rule.head.predicate, ())
     if Type.ANY not in head and not any(
         Type.ANY in columns[predicate] for predicate in (*rule.positive(), *rule.negative())
     ):
@@ -35,7 +38,7 @@ def reads_values(rule: Rule, columns: Columns, functions: Functions) -> bool:
     types = body_types(rule.body, columns, functions).types
     made = any(
         is_narrowed(column, expression_type(term, types, functions))
-        for column, term in zip(head, rule.head.terms, strict=True)
+        for column, term in zip(head, rule.head.terms, strict=False)
     )
     return made or body_reads_values(rule.body, columns, functions)
 

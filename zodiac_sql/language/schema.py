@@ -49,7 +49,7 @@ class Staged:
 
     A few facts wait in `given` instead, each once, and there is no table: a statement that reads
     them gets them as parameters (facts/staged_rows.py). `left_out` is how many rows were left out,
-    because a cell is empty.
+    because a cell is empty; `absent` how many to be deleted cannot be facts of the predicate.
     """
 
     predicate: str
@@ -60,6 +60,7 @@ class Staged:
     rows: int | None = None
     given: tuple[tuple[object, ...], ...] | None = None
     left_out: int = 0
+    absent: int = 0
 
 
 def default_columns(arity: int) -> tuple[str, ...]:

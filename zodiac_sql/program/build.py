@@ -303,7 +303,7 @@ def with_staged(
                 )
     else:
         kept = tuple(
-            a if a == b or type_ is Type.SYMBOL else _united(a, b)
+            a if a == b or type_ in (Type.SYMBOL, Type.ANY) else _united(a, b)
             for a, b, type_ in zip(known.datatypes, datatypes, settled, strict=True)
         )
         names = [c.name for c in known.columns]
