@@ -175,14 +175,14 @@ def _without_columns(programs: Iterable[Program]) -> set[str]:
 
 
 def _require_declared(declared: Predicate | None, columns: Sequence[Column]) -> None:
-    """Raise DataError unless the types of columns are as declared; ints may stand for floats."""
+    """Raise DataError unless the types of columns are as declared; narrower numbers may
+    stand for wider ones."""
     if declared is None:
         return
     told = [(c.name, t) for c, t in zip(declared.columns, declared.settled, strict=True)]
     found = [(c.name, c.meant) for c in columns]
     as_declared = len(told) == len(found) and all(
-        name == other and fits(wanted, type_)
-        for (name, wanted), (other, type_) in zip(told, found, strict=True)
+        fits(wanted, type_) for (_, wanted), (_, type_) in zip(told, found, strict=True)
     )
     if not as_declared:
         shown, wanted = (", ".join(f"{n}: {t}" for n, t in columns) for columns in (found, told))

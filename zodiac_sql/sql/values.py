@@ -16,6 +16,7 @@ from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.dictionary import KNOWN
 from zodiac_sql.database.statements import temp_table, text
 from zodiac_sql.facts.native_text import datatype_of, literal_text
+from zodiac_sql.language.decimals import is_widened
 from zodiac_sql.language.functions import BUILTINS, COMPARISONS, fixed_texts, signature
 from zodiac_sql.language.syntax import SAME, Call, Column, Constant, Expression, Type, Variable
 from zodiac_sql.language.types import expression_type, is_narrowed
@@ -94,14 +95,14 @@ class Values:
         return Value(exp.func("coalesce", first.sql.copy(), second.sql.copy()), first.type)
 
     def widened(self, variable: Variable, value: Value) -> Value:
-        """A value as a variable has it: an int becomes a float if the variable is one, and a term
-        the native value that it is equal to.
+        """A value as a variable has it: a number becomes one of a wider type if the variable has
+        that, and a term the native value that it is equal to.
         """
         wanted = self.types.get(variable.name)
         if is_narrowed(value.type, wanted):
             return Value(self.native(value, wanted), wanted)
-        if value.type is Type.INT and wanted is Type.FLOAT:
-            return Value(exp.cast(value.sql, SQL_TYPES[Type.FLOAT]), Type.FLOAT)
+        if wanted and is_widened(value.type, wanted):
+            return Value(exp.cast(value.sql, SQL_TYPES[wanted]), wanted)
         return value
 
     def compared(self, operator: str, left: Value, right: Value) -> exp.Expr:
@@ -343,7 +344,7 @@ class Values:
         return next(one for one in order if one in accepted)
 
 
-_CONVERSIONS = {"int": Type.INT, "float": Type.FLOAT}
+_CONVERSIONS = {"int": Type.INT, "float": Type.FLOAT, "decimal": Type.DECIMAL}
 """Functions that make a number of a number or a text."""
 
 

@@ -7,7 +7,7 @@ the column look like.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -116,6 +116,8 @@ def typed(table: TableFile, known: Predicate | None, widens: bool) -> Typing:
 
 
 def _typed(table: TableFile, of_predicate: Mapping[str, Type]) -> Typing:
+    syntaxes = {n: syntax.suiting(of_predicate.get(n)) for n, syntax in table.syntaxes.items()}
+    table = replace(table, syntaxes=syntaxes)
     texts = {name: syntax for name, syntax in table.syntaxes.items() if syntax.type is None}
     likely = _kinds(table, dict.fromkeys(texts, 0), some=True)
     open_ = {

@@ -4,7 +4,9 @@ The object column of a property is native if every object is a literal of one fa
 every value fits without loss:
 
     INT        xsd:integer and what is derived from it, within 64 bits and the datatype's own range
-    FLOAT      xsd:decimal, xsd:double, xsd:float, also mixed with integers; integers and decimals
+    DECIMAL    xsd:decimal with at most 20 digits before the point and 18 after it, also mixed with
+               integers
+    FLOAT      xsd:double, xsd:float, also mixed with integers and decimals; integers and decimals
                that are what their doubles are written as, such as all of at most 15 digits
     BOOL       xsd:boolean
     DATE       xsd:date without a time zone
@@ -20,13 +22,14 @@ from collections.abc import Collection, Mapping
 
 from zodiac_sql.facts.load import cells
 from zodiac_sql.language.datatypes import INTEGER_BOUNDS
+from zodiac_sql.language.decimals import is_widened, widest_number
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.language.zones import ZONED, in_zone, is_zoned
 
 TYPES: Mapping[str, Type] = {
     **dict.fromkeys((XSD + local for local in INTEGER_BOUNDS), Type.INT),
-    XSD + "decimal": Type.FLOAT, XSD + "double": Type.FLOAT, XSD + "float": Type.FLOAT,
+    XSD + "decimal": Type.DECIMAL, XSD + "double": Type.FLOAT, XSD + "float": Type.FLOAT,
     XSD + "boolean": Type.BOOL,
     XSD + "date": Type.DATE,
     XSD + "dateTime": Type.TIMESTAMP, XSD + "dateTimeStamp": Type.TIMESTAMP,
@@ -86,6 +89,8 @@ CREATE OR REPLACE TEMP MACRO zodiac_fits(v, form) AS coalesce(
     WHEN 'integer' THEN regexp_full_match(v, '[+-]?[0-9]+') AND TRY_CAST(v AS BIGINT) IS NOT NULL
     WHEN 'short integer' THEN regexp_full_match(v, '[+-]?[0-9]+')
                               AND length(zodiac_digits(v)) <= 15
+    WHEN 'exact decimal' THEN regexp_full_match(v, '[+-]?([0-9]+([.][0-9]{0,18}0*)?|[.][0-9]{1,18}0*)')
+                              AND TRY_CAST(v AS DECIMAL(38, 18)) IS NOT NULL
     WHEN 'decimal' THEN regexp_full_match(v, '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
                         AND zodiac_shortest(v, TRY_CAST(v AS DOUBLE))
     WHEN 'known decimal' THEN regexp_full_match(v, '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -112,8 +117,8 @@ CREATE OR REPLACE TEMP MACRO zodiac_fits(v, form) AS coalesce(
 def common_type(datatypes: Collection[str]) -> Type:
     """The type of a column that holds literals of these datatypes (and nothing else)."""
     types = {TYPES.get(datatype, Type.SYMBOL) for datatype in datatypes}
-    if types == {Type.INT, Type.FLOAT}:
-        return Type.FLOAT
+    if wide := widest_number(types):
+        return wide
     return types.pop() if len(types) == 1 else Type.SYMBOL
 
 
@@ -123,6 +128,8 @@ def form_of_free(datatype: str, type_: Type) -> str:
         if TYPES[datatype] is Type.INT:
             return "short integer"
         return "decimal" if datatype == f"{XSD}decimal" else "double"
+    if type_ is Type.DECIMAL:
+        return _FORMS[TYPES[datatype]]
     return "zoned moment" if datatype == f"{XSD}dateTimeStamp" else _FORMS[type_]
 
 
@@ -142,18 +149,20 @@ def form_of_known(datatype: str, type_: Type, known: str | None) -> str | None:
     a decimal must be written like its double.
     """
     found = TYPES.get(datatype)
-    if found is not type_ and (found, type_) != (Type.INT, Type.FLOAT):
+    if found is not type_ and not is_widened(found, type_):
         return None
     if type_ is Type.FLOAT and datatype not in (XSD + "double", XSD + "float"):
         return "integer" if found is Type.INT else "known decimal"
+    if type_ is Type.DECIMAL and found is not None:
+        return _FORMS[found]
     if type_ is Type.TIMESTAMP and known is not None:
         return "zoned moment" if is_zoned(known) else "local moment"
     return _FORMS[type_]
 
 
 _FORMS = {
-    Type.INT: "integer", Type.FLOAT: "double", Type.BOOL: "boolean", Type.DATE: "date",
-    Type.TIMESTAMP: "moment",
+    Type.INT: "integer", Type.DECIMAL: "exact decimal", Type.FLOAT: "double",
+    Type.BOOL: "boolean", Type.DATE: "date", Type.TIMESTAMP: "moment",
 }  # fmt: skip
 
 
@@ -180,8 +189,9 @@ def common_datatype(datatypes: Collection[str], type_: Type, zone: str | None) -
         return in_zone(only, zone)
     if len(datatypes) == 1:
         (only,) = datatypes
-        if type_ is Type.FLOAT and TYPES.get(only) is Type.INT:
+        if is_widened(TYPES.get(only), type_):
             return f"{XSD}decimal"
         return only
     doubles = {f"{XSD}double", f"{XSD}float"}
-    return f"{XSD}decimal" if type_ is Type.FLOAT and not doubles & set(datatypes) else None
+    fractions = type_ in (Type.DECIMAL, Type.FLOAT)
+    return f"{XSD}decimal" if fractions and not doubles & set(datatypes) else None

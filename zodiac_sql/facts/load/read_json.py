@@ -164,7 +164,7 @@ def _suited(syntax: cells.Syntax, known: Type | None) -> cells.Syntax:
     if syntax is cells.STRING:
         fits = (None, Type.SYMBOL, Type.DATE, Type.TIMESTAMP)
     elif syntax.type is Type.INT:
-        fits = (None, Type.INT, Type.FLOAT)
+        fits = (None, Type.INT, Type.DECIMAL, Type.FLOAT)
     return syntax if known in fits else cells.JSON
 
 

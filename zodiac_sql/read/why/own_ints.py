@@ -1,8 +1,8 @@
 """Gives values that are read otherwise variables of their own, so that each keeps what it is.
 
 If an atom over ints shares a variable with one over floats, the variable is a float, and several
-ints beyond 2^53 are equal to the same float. So are several terms of a column of all kinds to one
-native value. An explanation must name the one that is stored.
+ints beyond 2^53, or several decimals, are equal to the same float. So are several terms of a column
+of all kinds to one native value. An explanation must name the one that is stored.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from zodiac_sql.language.decimals import is_widened
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.syntax import (
     SAME,
@@ -19,7 +20,7 @@ from zodiac_sql.language.syntax import (
     Type,
     Variable,
 )
-from zodiac_sql.language.types import body_types, reads_otherwise
+from zodiac_sql.language.types import body_types, is_narrowed
 
 Types = Mapping[str, Sequence[Type | None]]
 """The types of the columns of all predicates."""
@@ -39,9 +40,10 @@ def with_own_ints(
                 zip(terms, columns[literal.predicate], strict=True)
             ):
                 wanted = types.get(term.name) if isinstance(term, Variable) else term.type
-                if reads_otherwise(type_, wanted):
+                narrowed = is_narrowed(type_, wanted)
+                if narrowed or is_widened(type_, wanted):
                     own = Variable(f"_:zodiac:int{len(ties)}")
-                    ties.append(Comparison(own, "=" if type_ is Type.INT else SAME, term))
+                    ties.append(Comparison(own, SAME if narrowed else "=", term))
                     terms[place] = own
             literal = replace(literal, terms=tuple(terms))
         found.append(literal)

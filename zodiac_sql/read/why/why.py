@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any, cast
 
 from sqlglot import exp
@@ -13,6 +14,7 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.errors import ProgramError, QueryError, StoreError
 from zodiac_sql.garbage import uncollected
 from zodiac_sql.language.datatypes import text_of_term
+from zodiac_sql.language.decimals import atom_with_decimals, fits, is_widened
 from zodiac_sql.language.former_aggregates import what_is_otherwise
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.moment_constants import atom_with_moments
@@ -28,7 +30,7 @@ from zodiac_sql.language.syntax import (
     Type,
     Variable,
 )
-from zodiac_sql.language.types import body_types, reads_otherwise
+from zodiac_sql.language.types import body_types, is_narrowed
 from zodiac_sql.program.check import in_order
 from zodiac_sql.program.former_rules import former_rules
 from zodiac_sql.program.state import State
@@ -140,12 +142,14 @@ def goal_of(state: State, goal: str) -> Atom:
 
 
 def of_types(atom: Atom, schema: Schema) -> Atom:
-    """An atom with terms of the types of its columns: texts may stand for dates and timestamps.
+    """An atom with terms of the types of its columns: texts may stand for dates and timestamps,
+    and numbers for decimals.
 
     Raises ProgramError if terms cannot be values of the columns.
     """
     columns = {atom.predicate: [column.meant for column in schema[atom.predicate].columns]}
-    atom = atom_with_moments(atom, columns[atom.predicate])
+    types = columns[atom.predicate]
+    atom = atom_with_decimals(atom_with_moments(atom, types), types)
     if problems := body_types((atom,), columns, {}).problems:
         raise ProgramError(in_order(problems))
     return atom
@@ -199,7 +203,9 @@ def _rounds(term: Term, column: Column) -> bool:
     """Whether a term is equal to values of a column that are not stored as it is: a float to ints,
     a native value to terms of all kinds.
     """
-    return isinstance(term, Constant) and reads_otherwise(column.meant, term.type)
+    if not isinstance(term, Constant):
+        return False
+    return is_widened(column.meant, term.type) or is_narrowed(column.meant, term.type)
 
 
 def _first_solutions(
@@ -216,7 +222,7 @@ def _first_solutions(
 
 def key_of(known: Known, atom: Atom) -> Key | None:
     """A fact as it is stored; None if it cannot be: the dictionary does not know a symbol, or a
-    float is none of the ints of its column.
+    number is none of those of its column.
 
     None, too, if the predicate has no facts at all, so that the types of its columns are unknown.
     Its constants have types that fit the columns (`of_types`).
@@ -237,21 +243,26 @@ def key_of(known: Known, atom: Atom) -> Key | None:
                 return None
             values.append(ids[text])
         elif _rounds(constant, column):
-            exact = _as_int(constant.value)
+            exact = _as_narrower(constant.value, column.type)
             if exact is None:
                 return None
             values.append(exact)
         elif column.type is Type.FLOAT:
             values.append(one_nan(float(cast(float, constant.value))))
+        elif column.type is Type.DECIMAL:
+            values.append(Decimal(cast(int, constant.value)))
         else:
             values.append(constant.value)
     return atom.predicate, tuple(values)
 
 
-def _as_int(value: object) -> int | None:
-    """A float as the int that it equals; None if there is none of 64 bits."""
-    assert isinstance(value, float)
-    whole = value.is_integer() and -(2.0**63) <= value < 2.0**63
+def _as_narrower(value: object, type_: Type | None) -> int | Decimal | None:
+    """A number as one of a narrower type that it equals; None if there is none."""
+    assert isinstance(value, float | Decimal)
+    if type_ is Type.DECIMAL:
+        exact = Decimal(repr(value))
+        return exact if fits(exact) else None
+    whole = -(2**63) <= value < 2**63 and value == int(value)
     return int(value) if whole else None
 
 
