@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 OpenKb = Callable[..., "KnowledgeBase"]
 
 LONG = Decimal("12345678901234567890.123456789012345678")
-NUMBERS = [Decimal("0"), Decimal("-0.1"), Decimal("2.50"), LONG, Decimal("0.000000000000000001")]
+NUMBERS = [Decimal(0), Decimal("-0.1"), Decimal("2.50"), LONG, Decimal("0.000000000000000001")]
 XSD = "http://www.w3.org/2001/XMLSchema#"
 DECLARED = ".decl price(item: int, euro: decimal)"
 ROWS = list(enumerate(NUMBERS))
@@ -88,7 +88,13 @@ def test_parquet(open_kb: OpenKb, tmp_path: Path) -> None:
         assert kb.unload(tmp_path / "price.parquet").deleted == {"price": len(ROWS)}
 
 
-CSV = "item,euro\n0,0\n1,-.10\n2, +2.50\n3,12345678901234567890.123456789012345678000\n4,0.000000000000000001\n"
+CSV = """item,euro
+0,0
+1,-.10
+2, +2.50
+3,12345678901234567890.123456789012345678000
+4,0.000000000000000001
+"""
 
 
 def test_csv_by_declaration(open_kb: OpenKb, tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
 """Files of every catalog that ever was: tests/old_files has one of each change of migrations/,
-and the last that DuckDB 1.5 wrote; and aggregates_*, of the last version for which `_` told no
-solutions of an aggregate apart.
+and the last that DuckDB 1.5 wrote; aggregates_*, of the last version for which `_` told no
+solutions of an aggregate apart; and decimals_*, of the last for which xsd:decimal was a float.
 
-    python old_files.py FILE [log]     with the zodiac_sql of a commit, whose name the file then has
+    python old_files.py FILE [log|prices]
+
+with the zodiac_sql of a commit, whose name the file then has.
 
 They are compressed with xz -9e.
 """
@@ -74,6 +76,27 @@ LOGGED: dict[str, list[tuple[Any, ...]]] = {
     "broken": [("wt2", 1)],
 }
 
+PRICES = """
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+.decl price(item: symbol, euro: decimal)
+cheap: cheap(X) :- price(X, P), P < "2.5"^^xsd:decimal.
+dear: dear(X, P + "0.1"^^xsd:decimal) :- price(X, P), not cheap(X), P != " 1e0"^^xsd:double.
+fixed: fixed("0.25"^^<http://www.w3.org/2001/XMLSchema#decimal>) :- price(_, _).
+any: says(X) :- measured(P), ?P(X, V), V = "2.5"^^xsd:decimal.
+most: !- price(_, P), P > "1000.0"^^xsd:decimal.
+text: text(X) :- price(X, _), X != "\\"2.5\\"^^xsd:decimal".
+"""
+"""Rules with values of xsd:decimal."""
+
+PRICED: dict[str, list[tuple[Any, ...]]] = {
+    "measured": [("price",)],
+    "price": [("apple", 1.25), ("pear", 2.5), ("fig", 3.0)],
+}
+WEIGHTS = """
+<http://e/a> <http://e/weight> "1.50"^^<http://www.w3.org/2001/XMLSchema#decimal> .
+<http://e/b> <http://e/weight> "2"^^<http://www.w3.org/2001/XMLSchema#integer> .
+"""
+
 BEFORE_THE_FEED = (
     "DROP TABLE zodiac.journal; DROP TABLE zodiac.log; DROP TABLE zodiac.feed_state;"
     " DROP TABLE zodiac.feed_table; DROP TABLE zodiac.feed; DROP TABLE zodiac.former_rule"
@@ -108,6 +131,16 @@ def fill_log(kb: Any) -> None:
         kb.insert(predicate, rows)
 
 
+def fill_prices(kb: Any, directory: Path) -> None:
+    """What the file of decimals was filled with."""
+    kb.insert("measured", PRICED["measured"])
+    kb.add_rules(PRICES)
+    kb.insert("price", PRICED["price"])
+    weights = directory / "weights.nt"
+    weights.write_text(WEIGHTS)
+    kb.load(weights)
+
+
 def unpacked(packed: Path, directory: Path) -> Path:
     file = directory / packed.name.removesuffix(".xz")
     file.write_bytes(lzma.decompress(packed.read_bytes()))
@@ -121,5 +154,8 @@ if __name__ == "__main__":
         kb = zodiac_sql.connect(sys.argv[1], hypertree=True)
     except TypeError:  # it did not know of hypertrees
         kb = zodiac_sql.connect(sys.argv[1])
-    (fill_log if sys.argv[2:] == ["log"] else fill)(kb)
+    if sys.argv[2:] == ["prices"]:
+        fill_prices(kb, Path(sys.argv[1]).parent)
+    else:
+        (fill_log if sys.argv[2:] == ["log"] else fill)(kb)
     kb.close()

@@ -26,9 +26,10 @@ def require_exact_floats(store: Store, given: Iterable[Staged], columns: Collect
                 continue
             held = _in_memory(staged, place) if staged.given else _in_table(store, staged, place)
             if held is not None:
+                why = "fraction" if column.type is Type.INT else "float"
                 raise DataError(
                     f"{staged.predicate}: column {column.name} becomes float, because there is a "
-                    f"{'fraction' if column.type is Type.INT else 'float'}, and {held} of the same update cannot become float exactly. "
+                    f"{why}, and {held} of the same update cannot become float exactly. "
                     "Nothing was changed."
                 )
 

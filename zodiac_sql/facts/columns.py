@@ -148,7 +148,8 @@ def aligned(
 ) -> list[SourceColumn]:
     """The columns in the predicate's order, with its names and types. Raises DataError.
 
-    With `widens`, a column of numbers stays one where the predicate has narrower ones that nobody declared.
+    With `widens`, a column of numbers stays one where the predicate has narrower ones that nobody
+    declared.
     """
     for column in columns:
         _check_supported(predicate, column)

@@ -1,7 +1,7 @@
 """Types of columns and variables: declared, taken from facts, or inferred through the rules.
 
 Inference goes up from bodies to heads until nothing changes. A column is open (None) until a fact
-or a rule settles it, numbers join to the widest (INT, DECIMAL, FLOAT), and everything else is a clash.
+or a rule settles it, numbers join to the widest (INT, DECIMAL, FLOAT), and all else is a clash.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def _grown(
 def body_types(
     body: tuple[Literal, ...], columns: Mapping[str, Sequence[Type | None]], functions: Functions
 ) -> TypeScope:
-    """The types of a body's variables: the widest, if a variable is an int here and a float there."""
+    """The types of a body's variables: of numbers the widest that a variable has anywhere."""
     typing = _Typing(columns, functions)
     typing.body(body)
     return TypeScope(typing.types, tuple(typing.problems))

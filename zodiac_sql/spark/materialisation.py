@@ -431,6 +431,6 @@ def _require_fitting(
             if not fits:
                 columns = ", ".join(f"{c.name}: {c.type}" for c in explicit[name])
                 raise DataError(
-                    f"{name} has the columns ({columns}), the data frame ({', '.join(map(str, found))}): "
-                    "they are matched by position."
+                    f"{name} has the columns ({columns}), the data frame "
+                    f"({', '.join(map(str, found))}): they are matched by position."
                 )

@@ -72,7 +72,7 @@ class Values:
         return self._call(expression)
 
     def widened(self, variable: Variable, value: Value) -> Value:
-        """A value as a variable has it: a number becomes one of a wider type if the variable has that."""
+        """A value as a variable has it: a number may become one of a wider type."""
         wide = self.types.get(variable.name)
         if wide and is_widened(value.type, wide):
             return Value(exp.cast(value.sql, SQL_TYPES[wide]), wide)

@@ -184,7 +184,7 @@ class BodyQuery:
         return True
 
     def _converted(self, value: _Value, variable: str) -> _Value:
-        """A column as a variable of the body: a number becomes one of a wider type if the variable has that."""
+        """A column as a variable of the body has it: a number may become one of a wider type."""
         wide = self.types.get(variable)
         if wide and is_widened(value.type, wide):
             return _Value(exp.cast(value.sql, SQL_TYPES[wide]), wide)

@@ -1,7 +1,8 @@
 """Gives numbers that meet wider ones variables of their own, so that each keeps its value.
 
 If an atom over ints shares a variable with one over floats, the variable is a float, and several
-ints beyond 2^53, or several decimals, are equal to the same float. An explanation must name the one that is stored.
+ints beyond 2^53, or several decimals, are equal to the same float. An explanation must name the one
+that is stored.
 """
 
 from __future__ import annotations
