@@ -5,7 +5,7 @@ every value fits without loss:
 
     INT        xsd:integer and what is derived from it, within 64 bits and the datatype's own range
     DECIMAL    xsd:decimal with at most 20 digits before the point and 18 after it, also mixed with
-               integers
+               integers; else FLOAT, if they are what their doubles are written as
     FLOAT      xsd:double, xsd:float, also mixed with integers and decimals; integers and decimals
                that are what their doubles are written as, such as all of at most 15 digits
     BOOL       xsd:boolean

@@ -15,7 +15,7 @@ from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import create_temp, joining, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.binding import arrange, variables
-from zodiac_sql.language.decimals import is_widened, widest
+from zodiac_sql.language.decimals import is_widened, widest_number
 from zodiac_sql.language.functions import COMPARISONS, Functions, fixed_texts
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import (
@@ -436,8 +436,7 @@ def _everything() -> exp.Column:
 
 def _alike(left: _Value, right: _Value) -> tuple[exp.Expr, exp.Expr]:
     """Two values made comparable: numbers are compared as the wider type."""
-    wide = widest((left.type, right.type))
-    if wide and (is_widened(left.type, wide) or is_widened(right.type, wide)):
+    if wide := widest_number({left.type, right.type}):
         a, b = (exp.cast(v.sql.copy(), SQL_TYPES[wide]) for v in (left, right))
         return a, b
     first = moment(left.sql.copy(), left.type, right.type)
