@@ -5,7 +5,7 @@ every value fits without loss:
 
     INT        xsd:integer and what is derived from it, within 64 bits and the datatype's own range
     DECIMAL    xsd:decimal with at most 20 digits before the point and 18 after it, also mixed with
-               integers
+               integers; else FLOAT, if they are what their doubles are written as
     FLOAT      xsd:double, xsd:float, also mixed with integers and decimals; integers and decimals
                that are what their doubles are written as, such as all of at most 15 digits
     BOOL       xsd:boolean
@@ -89,7 +89,8 @@ CREATE OR REPLACE TEMP MACRO zodiac_fits(v, form) AS coalesce(
     WHEN 'integer' THEN regexp_full_match(v, '[+-]?[0-9]+') AND TRY_CAST(v AS BIGINT) IS NOT NULL
     WHEN 'short integer' THEN regexp_full_match(v, '[+-]?[0-9]+')
                               AND length(zodiac_digits(v)) <= 15
-    WHEN 'exact decimal' THEN regexp_full_match(v, '[+-]?([0-9]+([.][0-9]{0,18}0*)?|[.][0-9]{1,18}0*)')
+    WHEN 'exact decimal' THEN regexp_full_match(
+                                  v, '[+-]?([0-9]+([.][0-9]{0,18}0*)?|[.][0-9]{1,18}0*)')
                               AND TRY_CAST(v AS DECIMAL(38, 18)) IS NOT NULL
     WHEN 'decimal' THEN regexp_full_match(v, '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
                         AND zodiac_shortest(v, TRY_CAST(v AS DOUBLE))

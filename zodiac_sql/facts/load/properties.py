@@ -96,9 +96,11 @@ def profiled(store: Store, file: str, known: Mapping[str, Predicate]) -> list[Lo
     found = _counted(store, known)
     _check_arities(file, found)
     found = [_with_forms(property_) for property_ in found]
-    _create_forms(store, found)
-    fits = _fitting(store) if any(property_.forms for property_ in found) else {}
-    found = [_decided(property_, fits) for property_ in found]
+    decided = _all_decided(store, found)
+    pairs = zip(found, decided, strict=True)
+    wider = [_as_floats(p) if d.fallen is Fallen.LOSSY and p.type is Type.DECIMAL else p
+             for p, d in pairs]  # fmt: skip
+    found = decided if wider == found else _all_decided(store, wider)
     store.run(
         "CREATE OR REPLACE TEMP TABLE zodiac_key AS SELECT unnest($term::VARCHAR[]) AS term,"
         " unnest($class::BOOLEAN[]) AS class, unnest($number::INTEGER[]) AS number,"
@@ -114,6 +116,19 @@ def profiled(store: Store, file: str, known: Mapping[str, Predicate]) -> list[Lo
         },
     )
     return found
+
+
+def _all_decided(store: Store, found: list[LoadedProperty]) -> list[LoadedProperty]:
+    """The properties with their final types, of those whose forms are given."""
+    _create_forms(store, found)
+    fits = _fitting(store) if any(property_.forms for property_ in found) else {}
+    return [_decided(property_, fits) for property_ in found]
+
+
+def _as_floats(property_: LoadedProperty) -> LoadedProperty:
+    """A property whose decimals have too many places: they may be written as floats are."""
+    forms = {datatype: literals.form_of_free(datatype, Type.FLOAT) for datatype in property_.kinds}
+    return replace(property_, type=Type.FLOAT, forms=forms)
 
 
 def _counted(store: Store, known: Mapping[str, Predicate]) -> list[LoadedProperty]:
