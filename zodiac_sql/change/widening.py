@@ -114,7 +114,7 @@ def _widen(
         assert settled is not None
         edits.widened.append(
             f"{known.name}: column {known.columns[place].name} was {settled}, and becomes {type_}: "
-            f"there is {reasons[place]}"
+            f"there {reasons[place]}"
         )
         collected.report.remarks.append(edits.widened[-1])
     columns = tuple(
@@ -145,7 +145,7 @@ def note_rules(collected: Collected, schema: Schema) -> None:
 def _reasons(staged: Staged) -> dict[int, str]:
     """What columns of facts hold, for a note."""
     return {
-        place: f"a literal of {datatype.replace(XSD, 'xsd:')}"
+        place: f"is a literal of {datatype.replace(XSD, 'xsd:')}"
         if datatype and _usual(datatype) and column.type is not Type.SYMBOL
         else _A[column.meant or Type.SYMBOL]
         for place, (column, datatype) in enumerate(
@@ -155,7 +155,7 @@ def _reasons(staged: Staged) -> dict[int, str]:
 
 
 _A = {
-    Type.SYMBOL: "a text", Type.INT: "a whole number", Type.FLOAT: "a fraction",
-    Type.BOOL: "true or false", Type.DATE: "a date", Type.TIMESTAMP: "a time",
-    Type.ANY: "a value of another type",
+    Type.SYMBOL: "is a text", Type.INT: "is a whole number", Type.FLOAT: "is a fraction",
+    Type.BOOL: "is true or false", Type.DATE: "is a date", Type.TIMESTAMP: "is a time",
+    Type.ANY: "are values of several kinds",
 }  # fmt: skip
