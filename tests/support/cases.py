@@ -113,7 +113,10 @@ def _step(case: Path, target: Any, step: str) -> None:
 FACT = re.compile(r'\s*(?P<name><[^>]*>|\w+)\((?P<terms>(?:"[^"]*"|[^()"])*)\)\s*[,.]')
 
 
-TERM = re.compile(r'"(?P<text>[^"]*)"|<(?P<iri>[^>]*)>|(?P<word>[^\s,]+)')
+TERM = re.compile(
+    r'"(?P<text>[^"]*)"(?P<mark>\^\^xsd:\w+|@\w+)?|<(?P<iri>[^>]*)>|(?P<word>[^\s,]+)'
+)
+XSD = "http://www.w3.org/2001/XMLSchema#"
 
 
 def _facts(text: str) -> tuple[str, list[tuple[Value, ...]]]:
@@ -126,7 +129,11 @@ def _facts(text: str) -> tuple[str, list[tuple[Value, ...]]]:
 
 
 def _value(term: re.Match[str]) -> Value:
+    """A value as `insert` takes it. A literal is the text of its symbol."""
     word = term["word"]
+    if term["mark"]:
+        text = re.sub(r"xsd:(\w+)", rf"<{XSD}\1>", term["mark"])
+        return f'"{term["text"]}"{text}'
     if word is None:
         return term["iri"] if term["text"] is None else term["text"]
     if word in ("true", "false"):
@@ -156,4 +163,5 @@ def _cell(value: object) -> str:
         return str(value).lower()
     if isinstance(value, int):
         return str(value)
-    return f"{value:.9g}" if isinstance(value, float) else str(value)
+    text = f"{value:.9g}" if isinstance(value, float) else str(value)
+    return re.sub(rf"\^\^<{XSD}(\w+)>$", r"^^xsd:\1", text)

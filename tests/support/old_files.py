@@ -1,8 +1,8 @@
 """Files of every catalog that ever was: tests/old_files has one of each change of migrations/,
 and the last that DuckDB 1.5 wrote; and aggregates_*, of the last version for which `_` told no
-solutions of an aggregate apart.
+solutions of an aggregate apart; and terms_*, of the last whose dictionary had texts alone.
 
-    python old_files.py FILE [log]     with the zodiac_sql of a commit, whose name the file then has
+    python old_files.py FILE [log | terms]     with the zodiac_sql of a commit, whose name the file then has
 
 They are compressed with xz -9e.
 """
@@ -74,6 +74,25 @@ LOGGED: dict[str, list[tuple[Any, ...]]] = {
     "broken": [("wt2", 1)],
 }
 
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+TERMS: dict[str, list[tuple[Any, ...]]] = {
+    "value": [
+        *((f'"{form}"^^<{_XSD}{name}>',) for form, name in (
+            ("5", "integer"), ("05", "int"), ("-0", "integer"), ("300", "byte"), ("x", "integer"),
+            ("18446744073709551616", "integer"), ("5.0", "decimal"), ("-0", "decimal"),
+            ("0.1234567890123456789012345678901234567890", "decimal"), ("5", "double"),
+            ("-0.0", "double"), ("NaN", "double"), ("-INF", "double"), ("1e400", "double"),
+            ("0.1", "float"), ("1", "boolean"), ("yes", "boolean"), ("2026-01-31", "date"),
+            ("2026-02-30", "date"), ("2026-01-31T12:00:00", "dateTime"),
+            ("2026-01-31T12:00:00.5+01:00", "dateTime"), ("9999-12-31T23:59:59-01:00", "dateTime"),
+            ("0001-01-01T00:00:00+01:00", "dateTime"), ("2026-01-31T24:00:00", "dateTime"),
+        )),
+        ("5",), ("a",), ('"5"@en',), ('"5"^^<http://example.org/t>',), ("http://example.org/5",),
+        ("_:b1",),
+    ],
+}  # fmt: skip
+"""Literals of all kinds in a column of symbols."""
+
 BEFORE_THE_FEED = (
     "DROP TABLE zodiac.journal; DROP TABLE zodiac.log; DROP TABLE zodiac.feed_state;"
     " DROP TABLE zodiac.feed_table; DROP TABLE zodiac.feed; DROP TABLE zodiac.former_rule"
@@ -108,6 +127,13 @@ def fill_log(kb: Any) -> None:
         kb.insert(predicate, rows)
 
 
+def fill_terms(kb: Any) -> None:
+    """What the file of literals was filled with."""
+    kb.add_rules("kept: kept(X) :- value(X), not odd(X).")
+    for predicate, rows in TERMS.items():
+        kb.insert(predicate, rows)
+
+
 def unpacked(packed: Path, directory: Path) -> Path:
     file = directory / packed.name.removesuffix(".xz")
     file.write_bytes(lzma.decompress(packed.read_bytes()))
@@ -121,5 +147,5 @@ if __name__ == "__main__":
         kb = zodiac_sql.connect(sys.argv[1], hypertree=True)
     except TypeError:  # it did not know of hypertrees
         kb = zodiac_sql.connect(sys.argv[1])
-    (fill_log if sys.argv[2:] == ["log"] else fill)(kb)
+    {"log": fill_log, "terms": fill_terms}.get("".join(sys.argv[2:]), fill)(kb)
     kb.close()

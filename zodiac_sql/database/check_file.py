@@ -42,7 +42,7 @@ FROM system.main.duckdb_triggers() WHERE lower(schema_name) IN {_OURS}
 _NAME = r'(?:[A-Za-z_][A-Za-z0-9_]*|"(?:[^"]|"")+")'
 
 _FACT = (
-    rf"{_NAME} (?:INTEGER|BIGINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP)"
+    rf"{_NAME} (?:INTEGER|BIGINT|DECIMAL\(38,18\)|DOUBLE|BOOLEAN|DATE|TIMESTAMP)"
     r"(?: DEFAULT\([0-9]+\))?(?: NOT NULL)?"
 )
 """A column of a table of facts."""
@@ -53,6 +53,7 @@ _DEFAULT = r"[0-9]+|'\[\]'|CAST\('[ft]' AS BOOLEAN\)|true|false|main\.list_value
 
 _PLAIN = (
     r"(?:VARCHAR|INTEGER|BIGINT|BOOLEAN|TIMESTAMP)(?:\[\])?|MAP\(VARCHAR, VARCHAR\)"
+    r"|TINYINT|DOUBLE|DECIMAL\(38, ?18\)"
     r'|STRUCT\([a-z", A-Z\[\]]*\)\[\]'
 )
 

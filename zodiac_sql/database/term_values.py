@@ -18,7 +18,7 @@ import decimal
 import re
 import struct
 
-from zodiac_sql.language.datatypes import INTEGER_BOUNDS, value_of
+from zodiac_sql.language.datatypes import INTEGER_BOUNDS, float_of, value_of
 from zodiac_sql.language.symbols import XSD
 
 WHOLE, DECIMAL, FLOAT, BOOL, DATE, LOCAL, ZONED = range(1, 8)
@@ -83,6 +83,12 @@ _IS_MOMENT = (
 )
 _IS_ZONED = "regexp_matches(f, '(Z|[+-][0-9]{2}:[0-9]{2})$')"
 
+
+def _is_known(moment: str) -> str:
+    """Whether a moment is in the calendar of Python: from the year 1 to 9999, in UTC if zoned."""
+    return f"epoch_us({moment}) BETWEEN -62135596800000000 AND 253402300799999999"
+
+
 # An integer or decimal is exact if nothing of it is cut off; 20 digits stand before its point.
 _EXACT = f"CASE WHEN regexp_full_match(f, '[+-]?[0-9]*([.][0-9]{{0,18}}0*)?') THEN TRY_CAST(f AS {EXACT_TYPE}) END"  # noqa: E501
 
@@ -90,11 +96,11 @@ _VALUE = (
     f"CASE WHEN d = '' THEN NULL"
     f" WHEN d IN {_listed(list(INTEGER_BOUNDS))} THEN CASE"
     f" WHEN regexp_full_match(f, '[+-]?[0-9]+') AND TRY_CAST(f AS BIGINT) IS NOT NULL"
-    f" THEN CASE WHEN {_bounds()} THEN {_struct(str(WHOLE), _EXACT, 'f::DOUBLE')} END"
+    f" THEN CASE WHEN {_bounds()} THEN {_struct(str(WHOLE), _EXACT, 'f::DOUBLE + 0.0')} END"
     f" WHEN regexp_full_match(f, '[+-]?[0-9]+') AND d IN {_listed(['integer'])}"
-    f" THEN {_struct(str(DECIMAL), _EXACT, 'f::DOUBLE')} END"
+    f" THEN {_struct(str(DECIMAL), _EXACT, 'f::DOUBLE + 0.0')} END"
     f" WHEN d = 'decimal' THEN CASE WHEN regexp_full_match(f, '{_PLAIN}')"
-    f" THEN {_struct(str(DECIMAL), _EXACT, 'f::DOUBLE')} END"
+    f" THEN {_struct(str(DECIMAL), _EXACT, 'f::DOUBLE + 0.0')} END"
     f" WHEN d = 'double' THEN CASE WHEN {_IS_DOUBLE}"
     f" THEN {_struct(str(FLOAT), '', f'({_SPECIAL})::DOUBLE + 0.0')} END"
     f" WHEN d = 'float' THEN CASE WHEN {_IS_DOUBLE}"
@@ -105,9 +111,9 @@ _VALUE = (
     f" AND NOT starts_with(f, '0000') AND TRY_CAST(f AS DATE) IS NOT NULL"
     f" THEN {_struct(str(DATE), moment='f::DATE')} END"
     f" WHEN d IN ('dateTime', 'dateTimeStamp') AND {_IS_MOMENT} THEN CASE"
-    f" WHEN {_IS_ZONED} THEN CASE WHEN TRY_CAST(f AS TIMESTAMPTZ) IS NOT NULL"
+    f" WHEN {_IS_ZONED} THEN CASE WHEN {_is_known('TRY_CAST(f AS TIMESTAMPTZ)')}"
     f" THEN {_struct(str(ZONED), moment='make_timestamp(epoch_us(f::TIMESTAMPTZ))')} END"
-    f" WHEN TRY_CAST(f AS TIMESTAMP) IS NOT NULL AND d = 'dateTime'"
+    f" WHEN {_is_known('TRY_CAST(f AS TIMESTAMP)')} AND d = 'dateTime'"
     f" THEN {_struct(str(LOCAL), moment='f::TIMESTAMP')} END END"
 )
 
@@ -135,7 +141,7 @@ def _value(form: str, datatype: str) -> TermValue | None:
     match datatype:
         case "decimal":
             value_of(datatype, form)
-            return DECIMAL, _exact(form), float(form), None, None
+            return DECIMAL, _exact(form), float_of(form), None, None
         case "double" | "float":
             number = value_of(datatype, form)
             return FLOAT, None, _single(number) if datatype == "float" else number, None, None

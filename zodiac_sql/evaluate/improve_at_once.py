@@ -45,7 +45,7 @@ from zodiac_sql.sql.relations import (
     relation_query,
     source,
 )
-from zodiac_sql.sql.select import compile_rule, makes_texts
+from zodiac_sql.sql.select import compile_rule, makes_texts, spells_values
 from zodiac_sql.sql.tagged import Layout, layout_by_key, typed
 
 _NAME = "r"
@@ -59,6 +59,8 @@ def pays_at_once(loop: Loop, rounds: int) -> bool:
     atoms, each round joins all that the statement has found anew, so rounds must find little.
     """
     texts = _make_texts(loop)
+    if texts and spells_values(loop.hypernode.rules, loop.context):
+        return False
     several = any(_atoms(loop, rule.positive_atoms()) > 1 for rule in loop.hypernode.rules)
     if len(loop.owns) == 1 and not (several or texts):
         return True

@@ -48,7 +48,7 @@ from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version
 from zodiac_sql.sql.recursion import COLLECTED, with_recursion
 from zodiac_sql.sql.relations import Part, Relation, columns_of, rank_of, source
-from zodiac_sql.sql.select import compile_rule, makes_texts
+from zodiac_sql.sql.select import compile_rule, makes_texts, spells_values
 from zodiac_sql.sql.tagged import Layout, layout_by_key, layout_of, typed
 
 _FOUND = "zodiac$rest"
@@ -147,6 +147,8 @@ def way_of(
     if not pays(rounds, read, plans):
         return None
     texts = makes_texts(hypernode.rules, context)
+    if texts and spells_values(hypernode.rules, context):
+        return None
     if texts and not pays(rounds, read + dictionary.size(store), plans, spelled=True):
         return None
     if are_linear(hypernode.rules, hypernode.derives):

@@ -30,6 +30,7 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.evaluate.cache_keys import plan_key
 from zodiac_sql.evaluate.early_projection import in_steps
 from zodiac_sql.evaluate.groups_in_shares import divisible, found_in_shares
+from zodiac_sql.language.mixed import reads_values
 from zodiac_sql.language.syntax import Column
 from zodiac_sql.language.types import mixes
 from zodiac_sql.names import RANK, is_node
@@ -236,11 +237,13 @@ def product_in(cache: StatementCache, plan: Plan, context: Context) -> Product |
 
 
 def _unless_mixed(form: Callable[[Plan], T | None], plan: Plan, context: Context) -> T | None:
-    """A plan in another form; None if its body mixes ints and floats.
+    """A plan in another form; None if its body mixes ints and floats, or reads values of terms.
 
-    These forms take atoms one by one, and one atom alone would take such a float for an int.
+    These forms take atoms one by one, and one atom alone would take such a float for an int. They
+    compare terms as they are stored.
     """
-    mixed = mixes(plan.rule.body, context.columns, context.functions)
+    told = context.columns, context.functions
+    mixed = mixes(plan.rule.body, *told) or reads_values(plan.rule, *told)
     return None if mixed else form(plan)
 
 

@@ -16,6 +16,7 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -37,6 +38,7 @@ from zodiac_sql.facts.row_options import AS_THEY_ARE, RowOptions
 from zodiac_sql.facts.rows import Offered, as_arrow
 from zodiac_sql.facts.terms import is_native_literal, term_of
 from zodiac_sql.facts.tuple_columns import is_exact
+from zodiac_sql.language.decimals import fitting, is_widened
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.names import EXPLICIT_SCHEMA
@@ -262,9 +264,13 @@ def _stands_as_it_is(text: str) -> bool:
 
 
 def _as_known(column: SourceColumn, values: list[Any], known: Column) -> SourceColumn:
-    """A column of ints as one of floats, where the predicate has these and no int is lost."""
-    is_wider = (column.type, known.type) == (Type.INT, Type.FLOAT)
-    return replace(column, type=Type.FLOAT) if is_wider and all(map(is_exact, values)) else column
+    """A column of ints as one of floats or decimals, where the predicate has these and no int is
+    lost.
+    """
+    if column.type is not Type.INT or not is_widened(column.type, known.type):
+        return column
+    is_lost = known.type is Type.FLOAT and not all(map(is_exact, values))
+    return column if is_lost else replace(column, type=known.type)
 
 
 def _values(column: SourceColumn, values: list[Any]) -> list[Any]:
@@ -275,6 +281,8 @@ def _values(column: SourceColumn, values: list[Any]) -> list[Any]:
         return [int(v) if v == v // 1 and in_64_bits(v) else None for v in values]
     if column.only_exact:
         return [float(value) if is_exact(value) else None for value in values]
+    if column.type is Type.DECIMAL:
+        return [fitting(Decimal(value)) for value in values]
     if column.type is Type.FLOAT:
         return [float(value) + 0.0 for value in values]  # 0.0 for -0.0
     return values

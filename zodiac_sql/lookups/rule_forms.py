@@ -18,6 +18,7 @@ from zodiac_sql.lookups.computed_values import Named, named
 from zodiac_sql.lookups.group_forms import Grouped, grouped_of, with_functions
 from zodiac_sql.lookups.values import MOST_EXACT, ORDERED
 from zodiac_sql.program.state import HypernodeRow
+from zodiac_sql.rewrite.forms import Forms
 from zodiac_sql.rewrite.rewritten_hypernode import inner_of, modules_at_work
 
 
@@ -69,6 +70,8 @@ def forms_of(
     if len(inner.rows) != len(row.modules):
         return None
     known = {**schema, **inner.schema}
+    if Forms(inner.hypernode, known).reads_values:
+        return None
     forms = [_form(rule, known) for rule in inner.hypernode.rules]
     return tuple(form for form in forms if form) if all(forms) else None
 

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from zodiac_sql.graph.handed_on import Positions, handed_on, hands_on
 from zodiac_sql.graph.hypergraph import Hypernode
+from zodiac_sql.language.mixed import reads_values
 from zodiac_sql.language.schema import Schema
 from zodiac_sql.language.syntax import Aggregate, Rule
 from zodiac_sql.rewrite.closures.condensed import Condensed, condensed
@@ -35,6 +36,15 @@ class Forms:
         self.schema = {name: schema[name] for name in names if name in schema}
 
     @cached_property
+    def reads_values(self) -> bool:
+        """Whether a rule reads the values of terms, or makes terms: forms compare what is stored.
+
+        No function that users have registered matters for this.
+        """
+        columns = {name: [c.meant for c in known.columns] for name, known in self.schema.items()}
+        return any(reads_values(rule, columns, {}) for rule in self.hypernode.rules)
+
+    @cached_property
     def linear(self) -> bool:
         """Whether each rule has one recursive atom, if it has any: then one statement can hold them
         all.
@@ -45,7 +55,7 @@ class Forms:
     def paths(self) -> Paths | None:
         """How the only rule makes longer paths, if that is all it does."""
         rules = self.hypernode.rules
-        return paths(rules[0]) if len(rules) == 1 else None
+        return paths(rules[0]) if len(rules) == 1 and not self.reads_values else None
 
     @cached_property
     def along(self) -> Paths | None:
@@ -75,17 +85,17 @@ class Forms:
     def product(self) -> Ends | None:
         """How the only rule is a product, if it is one."""
         rules = self.hypernode.rules
-        return ends_of(rules[0]) if len(rules) == 1 else None
+        return ends_of(rules[0]) if len(rules) == 1 and not self.reads_values else None
 
     @cached_property
     def copies(self) -> Mapping[str, Sources] | None:
         """From where each predicate has its facts, if rules only copy them."""
-        return sources_in(self.hypernode, self.schema)
+        return None if self.reads_values else sources_in(self.hypernode, self.schema)
 
     @cached_property
     def modules(self) -> tuple[Module, ...]:
         """The closures among its predicates, at most one for each (paper 2)."""
-        return modules_of(self.hypernode, self.schema)
+        return () if self.reads_values else modules_of(self.hypernode, self.schema)
 
     @cached_property
     def condensed(self) -> Condensed | None:
@@ -93,11 +103,13 @@ class Forms:
 
         It can be kept as components.
         """
-        return condensed(self.hypernode, self.schema)
+        return None if self.reads_values else condensed(self.hypernode, self.schema)
 
     @cached_property
     def cyclic(self) -> tuple[Rule, ...]:
         """The rules whose bodies are cyclic, and can be decomposed (paper 5)."""
+        if self.reads_values:
+            return ()
         return tuple(rule for rule in self.hypernode.rules if may_decompose(rule))
 
 

@@ -19,6 +19,7 @@ from zodiac_sql.errors import (
     StoreError,
     ZodiacError,
 )
+from zodiac_sql.language.decimals import is_widened
 from zodiac_sql.language.former_aggregates import meant_otherwise, what_is_otherwise
 from zodiac_sql.language.schema import default_columns, resolve
 from zodiac_sql.language.syntax import Column
@@ -422,14 +423,14 @@ def _require_fitting(
     """Raise DataError unless data frames have the columns of their predicates."""
     for facts in given_:
         for name, df in facts.items():
-            wanted = [str(column.meant) for column in explicit[name] or (HOLDS,)]
-            found = [str(column.meant) for column in columns_of(name, df)]
+            wanted = [column.meant for column in explicit[name] or (HOLDS,)]
+            found = [column.meant for column in columns_of(name, df)]
             fits = len(wanted) == len(found) and all(
-                a == b or (a, b) == ("float", "int") for a, b in zip(wanted, found, strict=True)
+                a is b or is_widened(b, a) for a, b in zip(wanted, found, strict=True)
             )
             if not fits:
                 columns = ", ".join(f"{c.name}: {c.meant}" for c in explicit[name])
                 raise DataError(
-                    f"{name} has the columns ({columns}), the data frame ({', '.join(found)}): "
+                    f"{name} has the columns ({columns}), the data frame ({', '.join(map(str, found))}): "
                     "they are matched by position."
                 )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from zodiac_sql.errors import DataError, Problem, ProgramError
 from zodiac_sql.graph.hypergraph import Hypergraph
+from zodiac_sql.language.decimals import is_widened
 from zodiac_sql.language.functions import Function
 from zodiac_sql.language.named_columns import all_positional
 from zodiac_sql.language.schema import Predicate, resolve
@@ -173,13 +174,14 @@ def _without_columns(programs: Iterable[Program]) -> set[str]:
 
 
 def _require_declared(declared: Predicate | None, columns: Sequence[Column]) -> None:
-    """Raise DataError unless the types of columns are as declared; ints may stand for floats."""
+    """Raise DataError unless the types of columns are as declared; narrower numbers may
+    stand for wider ones."""
     if declared is None:
         return
-    told = [(c.name, str(t)) for c, t in zip(declared.columns, declared.settled, strict=True)]
-    found = [(c.name, str(c.meant)) for c in columns]
+    told = [(c.name, t) for c, t in zip(declared.columns, declared.settled, strict=True)]
+    found = [(c.name, c.meant) for c in columns]
     fits = len(told) == len(found) and all(
-        a == b or (a, b) == ("float", "int") for (_, a), (_, b) in zip(told, found, strict=True)
+        a is b or is_widened(b, a) for (_, a), (_, b) in zip(told, found, strict=True)
     )
     if not fits:
         shown, wanted = (", ".join(f"{n}: {t}" for n, t in columns) for columns in (found, told))

@@ -2,7 +2,8 @@
 
 symbol     string (char, varchar)                   text as everywhere outside the file
 int        tinyint, smallint, int, bigint           as bigint
-float      float, double, decimal                   as double
+decimal    decimal                                  as decimal(38, 18)
+float      float, double                            as double
 bool       boolean
 date       date
 timestamp  timestamp_ntz, and timestamp in UTC      as timestamp_ntz
@@ -19,6 +20,7 @@ from pyspark.sql import types as T
 
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.arrow_types import arrow_type
+from zodiac_sql.language.decimals import BEFORE, PLACES, ROOM
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.sql.relations import HOLDS
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 SPARK_TYPES: dict[Type, T.DataType] = {
     Type.SYMBOL: T.StringType(),
     Type.INT: T.LongType(),
+    Type.DECIMAL: T.DecimalType(BEFORE + PLACES, PLACES),
     Type.FLOAT: T.DoubleType(),
     Type.BOOL: T.BooleanType(),
     Type.DATE: T.DateType(),
@@ -41,7 +44,7 @@ ARROW_TYPES: dict[Type, pa.DataType] = {type_: arrow_type(type_) for type_ in Ty
 _TYPES: dict[type[T.DataType], Type] = {
     T.StringType: Type.SYMBOL, T.CharType: Type.SYMBOL, T.VarcharType: Type.SYMBOL,
     T.ByteType: Type.INT, T.ShortType: Type.INT, T.IntegerType: Type.INT, T.LongType: Type.INT,
-    T.FloatType: Type.FLOAT, T.DoubleType: Type.FLOAT, T.DecimalType: Type.FLOAT,
+    T.FloatType: Type.FLOAT, T.DoubleType: Type.FLOAT, T.DecimalType: Type.DECIMAL,
     T.BooleanType: Type.BOOL, T.DateType: Type.DATE,
     T.TimestampType: Type.TIMESTAMP, T.TimestampNTZType: Type.TIMESTAMP,
 }  # fmt: skip
@@ -80,7 +83,7 @@ def columns_of(predicate: str, df: DataFrame) -> tuple[Column, ...]:
 def as_fact_column(
     predicate: str, field: T.StructField, empty_fails: bool = True, device: str | None = None
 ) -> SparkColumn:
-    """A column of a data frame made a column of facts: with one of six types, and never empty.
+    """A column of a data frame made a column of facts: with one of seven types, and never empty.
 
     An empty cell fails the query that reads it, with an error that names predicate and column, and
     what the column `device` has in its row; unless somebody else looks for empty cells.
@@ -90,7 +93,7 @@ def as_fact_column(
     if isinstance(field.dataType, T.TimestampType):
         value = in_utc(value)
     if field.dataType != SPARK_TYPES[type_]:
-        value = value.cast(SPARK_TYPES[type_])
+        value = _exact(value, field) if type_ is Type.DECIMAL else value.cast(SPARK_TYPES[type_])
     if type_ is Type.FLOAT:
         value = value + F.lit(0.0)  # -0.0 is 0.0
     if field.nullable and empty_fails:
@@ -101,6 +104,15 @@ def as_fact_column(
         empty = F.raise_error(said)
         value = F.when(value.isNotNull(), value).otherwise(empty.cast(SPARK_TYPES[type_]))
     return value
+
+
+def _exact(value: SparkColumn, field: T.StructField) -> SparkColumn:
+    """Decimals of another form as decimals of ours. One without room fails the query."""
+    made = value.try_cast(SPARK_TYPES[Type.DECIMAL])
+    said = F.concat(F.lit(f"{field.name} holds "), value.cast("string"), F.lit(f": {ROOM}"))
+    fits = made.try_cast(field.dataType) == value
+    error = F.raise_error(said).cast(SPARK_TYPES[Type.DECIMAL])
+    return F.when(value.isNull() | fits, made).otherwise(error)
 
 
 def in_utc(moment: SparkColumn) -> SparkColumn:

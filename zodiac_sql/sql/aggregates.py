@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
 from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.language.functions import Functions, result_type, signature
 from zodiac_sql.language.syntax import Aggregate, Type, Variable
-from zodiac_sql.sql.forms import PLAIN
+from zodiac_sql.sql.forms import PLAIN, STRUCT
 from zodiac_sql.sql.functions import python_call, typed
 from zodiac_sql.sql.plan import Scan
+from zodiac_sql.sql.terms import aggregated_numbers, order_key, struct_of
 from zodiac_sql.sql.values import Value, Values
 
 PARTS = 512
@@ -69,7 +71,8 @@ def aggregate_query(
         type_ = body.known[one.argument.name].type
         name = f"v{len(group) + n}"
         columns.append(aggregated(one.function, value, type_, text, functions).as_(name))
-        may_fail = one.function == "sum" and type_ is Type.INT
+        may_fail = one.function == "sum" and type_ in (Type.INT, Type.DECIMAL)
+        may_fail |= type_ is Type.ANY and one.function in _OF_NUMBERS
         if functions.get(one.function) is not None or may_fail:
             unsure.append(exp.column(name).is_(exp.null()).not_())
     outer = exp.select(*columns).from_(inner.subquery("d", copy=False))
@@ -80,7 +83,7 @@ def aggregate_query(
         outer = outer.having(exp.Count(this=exp.Star()) > 0)
     if not unsure:
         return outer
-    # A registered aggregate may have no value for a group. A sum of ints may be too large for one:
+    # A registered aggregate may have no value for a group. A sum of ints or decimals may be too large:
     # then the rule is refused, but DuckDB would not compute a sum that nothing reads.
     return exp.select(exp.Star()).from_(outer.subquery("g", copy=False)).where(exp.and_(*unsure))
 
@@ -95,6 +98,8 @@ def _within(keys: list[exp.Expr], first: int, end: int) -> exp.Expr:
 def _meant(aggregate: Aggregate, body: Values) -> exp.Expr | None:
     """The text that the argument means, if it is a symbol and the function is to get its text."""
     argument = body.known[aggregate.argument.name]
+    if argument.type is Type.ANY and aggregate.function != "count":
+        return _meant_by_term(aggregate, argument, body)
     if argument.type is not Type.SYMBOL or argument.text == PLAIN or aggregate.function == "count":
         return None
     shown = body.shown(argument)
@@ -104,6 +109,24 @@ def _meant(aggregate: Aggregate, body: Values) -> exp.Expr | None:
     # Symbols are ordered by what they mean, and where that is the same, by their written text.
     between = exp.Anonymous(this="chr", expressions=[exp.Literal.number(1)])
     return exp.DPipe(this=exp.DPipe(this=meant, expression=between), expression=shown)
+
+
+def _meant_by_term(aggregate: Aggregate, argument: Value, body: Values) -> exp.Expr:
+    """What an aggregate of terms is computed from: a registered one gets values of its parameter's
+    type, or texts.
+    """
+    registered = body.context.functions.get(aggregate.function)
+    if registered is not None:
+        wanted = registered.parameters[0]
+        return body.text(argument) if wanted is Type.SYMBOL else body.native(argument, wanted)
+    parts = body.parts(argument)
+    if aggregate.function in _OF_NUMBERS:
+        return struct_of(replace(parts, text=None))
+    return order_key(parts, body.text(argument), body.shown(argument))
+
+
+_OF_NUMBERS = frozenset(("sum", "avg", "med"))
+"""Aggregates of numbers. Terms that are none are passed over."""
 
 
 def aggregate_values(
@@ -117,6 +140,8 @@ def aggregate_values(
         registered = functions.get(one.function)
         made = argument.text if one.function != "count" else 0
         result_text = made if registered is None else PLAIN * (registered.returns is Type.SYMBOL)
+        if argument.type is Type.ANY and one.function == "sum":
+            result_text = STRUCT
         builtin = signature(one.function, True, functions)
         assert builtin is not None
         kinds.append((one.result, result_type(builtin, [argument.type]), result_text))
@@ -143,6 +168,8 @@ def aggregated(
         listed = exp.Anonymous(this="list", expressions=[argument])
         call = python_call(function, [listed])
         return call if registered.returns is Type.SYMBOL else typed(registered.returns, call)
+    if text is not None and type_ is Type.ANY and function in _OF_NUMBERS:
+        return aggregated_numbers(function, text)
     if text is not None:
         return exp.Anonymous(this=f"arg_{function}", expressions=[value, text])
     if function == "count":
@@ -154,7 +181,11 @@ def aggregated(
     if function == "sum":
         return exp.cast(exp.Sum(this=ordered), SQL_TYPES[type_ or Type.INT])
     if function == "med":
-        return typed(Type.FLOAT, exp.Anonymous(this="median", expressions=[value]))
+        number = exp.cast(value, SQL_TYPES[Type.FLOAT]) if type_ is Type.DECIMAL else value
+        return typed(Type.FLOAT, exp.Anonymous(this="median", expressions=[number]))
+    if function == "avg" and type_ is Type.DECIMAL:
+        total = exp.cast(exp.Sum(this=value), SQL_TYPES[Type.FLOAT])
+        return typed(Type.FLOAT, exp.Div(this=total, expression=exp.Count(this=exp.Star())))
     if function == "avg":
         return typed(Type.FLOAT, exp.Avg(this=ordered))
     return {"min": exp.Min, "max": exp.Max}[function](this=ordered)

@@ -7,11 +7,12 @@ computed once.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlglot import exp
 
 from zodiac_sql.language.binding import Arranged, arrange, levels, needed, telling, variables
+from zodiac_sql.language.mixed import reads_terms
 from zodiac_sql.language.syntax import (
     Aggregate,
     Atom,
@@ -21,15 +22,19 @@ from zodiac_sql.language.syntax import (
     Constant,
     Literal,
     Rule,
+    Term,
+    Type,
     Variable,
 )
-from zodiac_sql.language.types import body_types
+from zodiac_sql.language.types import body_types, is_narrowed
 from zodiac_sql.sql.aggregates import aggregate_query, aggregate_values, alike
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.duplicates import repeats_solutions
 from zodiac_sql.sql.emptiness import goals_are_open
+from zodiac_sql.sql.forms import ENCODED
 from zodiac_sql.sql.functions import is_total
 from zodiac_sql.sql.joins import Joins
+from zodiac_sql.sql.native_columns import native_name, with_native
 from zodiac_sql.sql.plan import Plan, Scan, Version, join_order
 from zodiac_sql.sql.relations import OUTSIDE, Relation, rank_of, source
 from zodiac_sql.sql.values import Value, Values
@@ -95,7 +100,8 @@ class Body:
         alias = self.joins.alias("a")
         relation = self.context.relation(scan.atom.predicate, scan.version)
         before = set(self.values.known)
-        conditions = self._matches(scan.atom, relation, alias, bind=True)
+        read = self._read_by_value(scan.atom, relation)
+        conditions = self._matches(scan.atom, relation, alias, read, bind=True)
         if provisional:
             self._provisional |= self.values.known.keys() - before
         if relation.ranked and scan.version is Version.CANDIDATE:
@@ -104,9 +110,33 @@ class Body:
             self.ranks.append(rank_of(alias))
             if self._below is not None:
                 conditions.append(rank_of(alias) < self._below.copy())
-        self.joins.join(source(relation, alias), conditions)
+        item = source(relation, alias)
+        exactly = scan.version is Version.CANDIDATE
+        self.joins.join(with_native(item, alias, read, exactly), conditions)
 
-    def _matches(self, atom: Atom, relation: Relation, alias: str, bind: bool) -> list[exp.Expr]:
+    def _read_by_value(self, atom: Atom, relation: Relation) -> dict[str, Type]:
+        """The mixed columns in which an atom asks for native values, with the types of these.
+
+        A driving scan of a negated atom may have given a native value to a variable of terms.
+        """
+        found = {}
+        for column, term in zip(relation.columns, atom.terms, strict=True):
+            if not column.mixed:
+                continue
+            wanted = self._wanted(term)
+            if isinstance(term, Variable) and term.name in self._provisional:
+                wanted = self.values.known[term.name].type
+            if wanted is not None and is_narrowed(column.meant, wanted):
+                found[column.name] = wanted
+        return found
+
+    def _wanted(self, term: Term) -> Type | None:
+        """The type that a term has in the whole body."""
+        return term.type if isinstance(term, Constant) else self.values.types.get(term.name)
+
+    def _matches(
+        self, atom: Atom, relation: Relation, alias: str, read: Mapping[str, Type], bind: bool
+    ) -> list[exp.Expr]:
         """The conditions under which a row is an instance of an atom.
 
         With `bind`, variables seen here first get their value from the row; without, they are
@@ -116,18 +146,21 @@ class Body:
         known = self.values.known
         local: dict[str, Value] = {}
         for column, term in zip(relation.columns, atom.terms, strict=True):
-            here = exp.column(column.name, table=alias, quoted=True)
+            stored = Value(exp.column(column.name, table=alias, quoted=True), column.meant)
+            here = stored
+            if column.name in read:
+                here = Value(_native_column(column.name, alias), read[column.name])
             if isinstance(term, Constant):
-                conditions.append(here.eq(self.values.of(term).sql))
+                conditions.append(here.sql.eq(self.values.of(term).sql))
                 continue
             value = known.get(term.name) or local.get(term.name)
             if value is not None:
-                conditions.append(here.eq(self.values.as_id(value)))
-                if bind and term.name in self._provisional:
-                    self._confirm(term.name, self.values.widened(term, Value(here, column.type)))
-            else:
-                value = self.values.widened(term, Value(here, column.type))
-                (known if bind else local)[term.name] = value
+                conditions.append(here.sql.eq(self.values.native(value, here.type)))
+            if value is None or (bind and term.name in self._provisional):
+                whole = stored if self._wanted(term) in ENCODED else here
+                found = self.values.widened(term, whole)
+                (known if bind else local)[term.name] = found
+                self._provisional.discard(term.name)
         return conditions
 
     def _confirm(self, variable: str, value: Value) -> None:
@@ -149,10 +182,11 @@ class Body:
         repeats = repeats_solutions(arranged, told, types, self.context, self.state, groups)
         query = aggregate_query(aggregates, inner.values, told, repeats)
         found = aggregate_values(aggregates, inner.values, alias)
+        groups_ = query.subquery(alias, copy=False)
+        item, found = self._with_native(groups_, alias, found)
         conditions: list[exp.Expr] = []
         if has_other:
-            values = [value for _, value in found]
-            self._join_or_else(aggregate, query.subquery(alias, copy=False), values)
+            self._join_or_else(aggregate, item, [value for _, value in found])
             return
         for variable, one in found:
             known = self.values.known.get(variable.name)
@@ -160,25 +194,41 @@ class Body:
             if known is None:
                 self.values.known[variable.name] = value
                 continue
-            if value.text:
-                conditions.append(self.values.shown(known).eq(self.values.shown(value)))
-            else:
-                conditions.append(value.sql.copy().eq(self.values.as_id(known)))
+            conditions.append(self.values.same(known, value))
             if variable.name in self._provisional:
                 self._confirm(variable.name, value)
-        self.joins.join(query.subquery(alias, copy=False), conditions)
+        self.joins.join(item, conditions)
+
+    def _with_native(
+        self, item: exp.Expr, alias: str, found: list[tuple[Variable, Value]]
+    ) -> tuple[exp.Expr, list[tuple[Variable, Value]]]:
+        """Groups, and their values, with native ones where the variables are of native types."""
+        read = {
+            f"v{place}": wanted
+            for place, (variable, value) in enumerate(found)
+            if (wanted := self.values.types.get(variable.name)) is not None
+            and is_narrowed(value.type, wanted)
+            and not value.text
+        }
+        values = [
+            (variable, Value(_native_column(f"v{place}", alias), read[f"v{place}"]))
+            if f"v{place}" in read
+            else (variable, value)
+            for place, (variable, value) in enumerate(found)
+        ]
+        return with_native(item, alias, read), values
 
     def _join_or_else(self, aggregate: Aggregate, groups: exp.Expr, found: Sequence[Value]) -> None:
         """Join the groups of an aggregate that has a value for those without solutions, too."""
         *group, last = (self.values.widened(v, one) for v, one in
                         zip((*aggregate.group, aggregate.result), found, strict=True))  # fmt: skip
         same = [
-            self.values.compared("=", self.values.known[variable.name], value)
+            self.values.same(self.values.known[variable.name], value)
             for variable, value in zip(aggregate.group, group, strict=True)
         ]
         self.joins.join(groups, same or [exp.true()], kind="LEFT")
         other = self._other(aggregate)
-        value = Value(exp.func("coalesce", last.sql.copy(), other.sql.copy()), last.type)
+        value = self.values.either(last, other)
         self._bind_result(aggregate.result, value)
 
     def _other(self, aggregate: Aggregate) -> Value:
@@ -189,7 +239,7 @@ class Body:
     def _bind_result(self, result: Variable, value: Value) -> None:
         before = self.values.known.get(result.name)
         if before is not None:
-            self.joins.where(self.values.compared("=", before, value))
+            self.joins.where(self.values.same(before, value))
         if before is None or result.name in self._provisional:
             self._confirm(result.name, value)
 
@@ -213,8 +263,9 @@ class Body:
         if relation.rows == 0:
             return
         alias = self.joins.alias("n")
-        conditions = self._matches(atom, relation, alias, bind=False)
-        item = source(relation, alias)
+        read = self._read_by_value(atom, relation)
+        conditions = self._matches(atom, relation, alias, read, bind=False)
+        item = with_native(source(relation, alias), alias, read)
         correlated = any(term.name in self.values.known for term in variables(*atom.terms))
         if correlated:
             self.joins.join(item, conditions, kind="ANTI")
@@ -236,12 +287,14 @@ class Body:
         for step, value in zip(steps, found, strict=True):
             name = step.variable.name
             if name in self._provisional:
-                self.joins.where(self.values.compared("=", self.values.known[name], value))
+                self.joins.where(self.values.same(self.values.known[name], value))
                 self._confirm(name, value)
             self.values.known[name] = value
             if isinstance(step.expression, Call):  # else another name for a variable or constant
                 made.add(name)
-                if not is_total(step.expression, self.context.functions):
+                functions = self.context.functions
+                may_fail = reads_terms(step.expression, self.values.types, functions)
+                if may_fail or not is_total(step.expression, functions):
                     partial.add(name)
         if made:
             self._close(made, partial)
@@ -270,3 +323,7 @@ class Body:
         self.joins.where(*(values[name].sql.is_(exp.null()).not_() for name in partial))
         self.values.replace(values)
         self.ranks = [exp.column(f"k{place}", table=alias) for place in range(len(self.ranks))]
+
+
+def _native_column(column: str, alias: str) -> exp.Column:
+    return exp.column(native_name(column), table=alias, quoted=True)

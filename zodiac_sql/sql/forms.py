@@ -1,4 +1,4 @@
-"""What a symbol can be given by in a SELECT, other than its id."""
+"""What a symbol, or a term of a mixed column, can be given by in a SELECT, other than its id."""
 
 from __future__ import annotations
 
@@ -11,6 +11,13 @@ WRITTEN = 2
 """The text of the symbol as people see it, with its quotes, language or datatype."""
 
 
+STRUCT = 3
+"""What a term is worth, as a function has computed it (terms.py)."""
+
+ENCODED = (Type.SYMBOL, Type.ANY)
+"""The types whose values tables hold as ids."""
+
+
 def is_text(type_: Type | None, form: int) -> bool:
     """Whether a value is the text of a symbol, and not its id."""
-    return type_ is Type.SYMBOL and bool(form)
+    return type_ in ENCODED and bool(form)

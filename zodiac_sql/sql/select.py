@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from zodiac_sql.language.binding import arrange, variables
+from zodiac_sql.language.mixed import reads_values
 from zodiac_sql.language.syntax import Column, Literal, Rule, Type, Variable
-from zodiac_sql.language.types import body_types
+from zodiac_sql.language.types import body_types, expression_type, is_narrowed
 from zodiac_sql.names import RANK
 from zodiac_sql.sql.body import Body
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.duplicates import has_duplicates
+from zodiac_sql.sql.forms import ENCODED
 from zodiac_sql.sql.plan import Plan, Version
 from zodiac_sql.sql.relations import HOLDS
 
@@ -58,6 +60,8 @@ def compile_rule(
     query = body.joins.query
     for column, term in zip(head, plan.rule.head.terms, strict=True):
         value = body.values.of(term)
+        if column.mixed:
+            value = body.values.as_term(value)
         made = (value.text or column.name in as_text) and not as_ids
         if made:
             texts.append(column.name)
@@ -156,6 +160,15 @@ def compile_uses(plan: Plan, predicates: Collection[str], context: Context) -> U
     return Uses(query, tuple(known), tuple(facts))
 
 
+def spells_values(rules: Sequence[Rule], context: Context) -> bool:
+    """Whether rules make texts, and read values of terms: in a statement in which symbols are texts
+    these are not there.
+    """
+    return makes_texts(rules, context) and any(
+        reads_values(rule, context.columns, context.functions) for rule in rules
+    )
+
+
 def makes_texts(rules: Iterable[Rule], context: Context) -> bool:
     """Whether a rule makes text that must be encoded."""
     return any(makes_text(rule, context) for rule in rules)
@@ -166,8 +179,11 @@ def makes_text(rule: Rule, context: Context) -> bool:
     bound = {v.name for atom in rule.positive_atoms() for v in variables(*atom.terms)}
     types = body_types(rule.body, context.columns, context.functions).types
     return any(
-        isinstance(term, Variable)
-        and term.name not in bound
-        and types.get(term.name) is Type.SYMBOL
-        for term in rule.head.terms
+        is_narrowed(column, expression_type(term, types, context.functions))
+        or (
+            isinstance(term, Variable)
+            and term.name not in bound
+            and types.get(term.name) in ENCODED
+        )
+        for column, term in zip(context.columns[rule.head.predicate], rule.head.terms, strict=True)
     )

@@ -1,24 +1,27 @@
 """The values of variables and expressions in one SELECT, and the forms that they are needed in.
 
 A symbol is stored as a number, its id. Functions and order comparisons need the text that it means,
-people see the text that it is written as; both are joined in from the dictionary where needed.
+people see the text that it is written as; both are joined in from the dictionary where needed. So
+are the values of terms of mixed columns (terms.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.dictionary import KNOWN
 from zodiac_sql.database.statements import temp_table, text
-from zodiac_sql.language.functions import COMPARISONS, fixed_texts
+from zodiac_sql.facts.native_text import datatype_of, literal_text
+from zodiac_sql.language.decimals import is_widened
+from zodiac_sql.language.functions import BUILTINS, COMPARISONS, fixed_texts, signature
 from zodiac_sql.language.syntax import Call, Column, Constant, Expression, Type, Variable
-from zodiac_sql.language.types import expression_type
+from zodiac_sql.language.types import expression_type, is_narrowed
 from zodiac_sql.sql.context import Context
-from zodiac_sql.sql.forms import PLAIN, WRITTEN
+from zodiac_sql.sql.forms import ENCODED, PLAIN, STRUCT, WRITTEN
 from zodiac_sql.sql.functions import (
     OPERATORS,
     POSITIVE,
@@ -31,14 +34,28 @@ from zodiac_sql.sql.functions import (
     typed,
 )
 from zodiac_sql.sql.joins import Joins
+from zodiac_sql.sql.terms import (
+    Parts,
+    any_moment,
+    computed_term,
+    equal,
+    native,
+    ordered,
+    parts_of_native,
+    parts_of_struct,
+    parts_of_symbol,
+    struct_of,
+    text_only,
+    written,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
     """A value in SQL: an id or a native value, or, where `text`, the text of a symbol.
 
-    That is PLAIN, what a function has made, or WRITTEN, as people see the symbol. `shown` is the
-    text of a symbol that is a constant of the rule.
+    That is PLAIN, what a function has made, or WRITTEN, as people see the symbol; or it is a STRUCT
+    of a term. `shown` is the text of a symbol that is a constant of the rule.
     """
 
     sql: exp.Expr
@@ -55,12 +72,12 @@ class Values:
     types: Mapping[str, Type | None]
     joins: Joins
     known: dict[str, Value] = field(default_factory=dict)
-    _texts: dict[str, exp.Expr] = field(default_factory=dict)
-    """The text of a symbol that is joined in already, by the SQL of its id."""
+    _symbols: dict[str, str] = field(default_factory=dict)
+    """The aliases of symbols that are joined in already, by the SQL of their ids."""
 
     def replace(self, known: dict[str, Value]) -> None:
         """Replace all values: those from before are inside a subquery now, out of reach."""
-        self.known, self._texts = known, {}
+        self.known, self._symbols = known, {}
 
     def of(self, expression: Expression) -> Value:
         """The value of an expression whose variables are known."""
@@ -70,14 +87,28 @@ class Values:
             return self.known[expression.name]
         return self._call(expression)
 
+    def either(self, first: Value, second: Value) -> Value:
+        """The first value, or the second where there is none."""
+        if first.type is Type.ANY:
+            made = exp.func("coalesce", self._struct(first), self._struct(second))
+            return Value(made, Type.ANY, STRUCT)
+        return Value(exp.func("coalesce", first.sql.copy(), second.sql.copy()), first.type)
+
     def widened(self, variable: Variable, value: Value) -> Value:
-        """A value as a variable has it: an int becomes a float if the variable is one."""
-        if value.type is Type.INT and self.types.get(variable.name) is Type.FLOAT:
-            return Value(exp.cast(value.sql, SQL_TYPES[Type.FLOAT]), Type.FLOAT)
+        """A value as a variable has it: a number becomes one of a wider type if the variable has
+        that, and a term the native value that it is equal to.
+        """
+        wanted = self.types.get(variable.name)
+        if is_narrowed(value.type, wanted):
+            return Value(self.native(value, wanted), wanted)
+        if wanted and is_widened(value.type, wanted):
+            return Value(exp.cast(value.sql, SQL_TYPES[wanted]), wanted)
         return value
 
     def compared(self, operator: str, left: Value, right: Value) -> exp.Expr:
         """A comparison. The order of symbols is that of what they mean, not of their ids."""
+        if Type.ANY in (left.type, right.type):
+            return self._compared_terms(operator, left, right)
         symbols = Type.SYMBOL in (left.type, right.type)
         if symbols and operator not in ("=", "!="):
             a: exp.Expr = self.text(left)
@@ -89,6 +120,65 @@ class Values:
                     for value, other in ((left, right), (right, left)))  # fmt: skip
         return OPERATORS[operator](this=a.copy(), expression=b.copy())
 
+    def same(self, left: Value, right: Value) -> exp.Expr:
+        """Whether two values are the same where they are joined: terms are, if they are the same
+        term.
+        """
+        if left.type in ENCODED and right.type in ENCODED:
+            if left.text or right.text:
+                return exp.EQ(this=self.shown(left), expression=self.shown(right))
+            return left.sql.copy().eq(right.sql.copy())
+        if Type.ANY in (left.type, right.type):
+            return self.native(left, right.type).eq(self.native(right, left.type))
+        return self.compared("=", left, right)
+
+    def _compared_terms(self, operator: str, left: Value, right: Value) -> exp.Expr:
+        """A comparison of terms by value. Those that have none are equal if they are the same."""
+        build = _built_by(OPERATORS[operator])
+        are_symbols = left.type in ENCODED and right.type in ENCODED
+        if operator in ("=", "!="):
+            same = equal(self.parts(left), self.parts(right))
+            if are_symbols:
+                ids = not (left.text or right.text or self.context.spelled)
+                sides = (v.sql.copy() if ids else self.shown(v) for v in (left, right))
+                same = exp.or_(exp.EQ(this=next(sides), expression=next(sides)), same)
+            same = exp.paren(same)
+            return same if operator == "=" else exp.not_(same)
+        texts = build(self.text(left), self.text(right)) if are_symbols else None
+        return ordered(build, self.parts(left), self.parts(right), texts)
+
+    def parts(self, value: Value) -> Parts:
+        """What a term is worth."""
+        if value.type not in ENCODED:
+            return parts_of_native(value.sql, value.type)
+        if value.text == STRUCT:
+            return parts_of_struct(value.sql)
+        if value.type is Type.SYMBOL:
+            return Parts(self.shown(value), exp.cast(exp.null(), "TINYINT"))
+        return parts_of_symbol(self._symbol(value.sql))
+
+    def native(self, value: Value, type_: Type | None) -> exp.Expr:
+        """The value of a native type that a term is equal to; other values as they are."""
+        if value.type is not Type.ANY or type_ is None or type_ in ENCODED:
+            return self.as_id(value)
+        return native(self.parts(value), type_)
+
+    def as_term(self, value: Value) -> Value:
+        """A native value as the literal that it is in a mixed column; terms as they are."""
+        if value.type is None or value.type in ENCODED:
+            return value
+        literal_ = literal_text(value.sql.copy(), value.type, datatype_of(value.type, None))
+        return Value(literal_, Type.ANY, WRITTEN)
+
+    def _struct(self, value: Value) -> exp.Expr:
+        """A value as a struct of a term."""
+        if value.text == STRUCT:
+            return value.sql.copy()
+        parts = self.parts(value)
+        is_number = value.type is not None and value.type.numeric
+        text_ = None if is_number else self.shown(self.as_term(value))
+        return struct_of(replace(parts, text=text_))
+
     def text(self, value: Value) -> exp.Expr:
         """The text that a symbol means."""
         if value.text == PLAIN:
@@ -97,8 +187,10 @@ class Values:
 
     def shown(self, value: Value) -> exp.Expr:
         """A value as people see it: symbols decoded."""
-        if value.type is not Type.SYMBOL:
+        if value.type not in ENCODED:
             return value.sql.copy()
+        if value.text == STRUCT:
+            return written(value.sql.copy())
         if value.shown is not None:
             return text(value.shown)
         if value.text == WRITTEN:
@@ -108,13 +200,16 @@ class Values:
             return exp.cast(found, "TEXT")  # DuckDB takes what is always NULL for an integer
         if self.context.spelled:
             return value.sql.copy()
-        key = value.sql.sql()
-        if key not in self._texts:
-            alias = self.joins.alias("t")
-            same = exp.column("id", table=alias).eq(value.sql.copy())
+        return exp.column("text", table=self._symbol(value.sql))
+
+    def _symbol(self, id_: exp.Expr) -> str:
+        """The alias of the dictionary's row of a symbol."""
+        key = id_.sql()
+        if key not in self._symbols:
+            alias = self._symbols[key] = self.joins.alias("t")
+            same = exp.column("id", table=alias).eq(id_.copy())
             self.joins.join(temp_table(KNOWN).as_(alias), [same])
-            self._texts[key] = exp.column("text", table=alias)
-        return self._texts[key].copy()
+        return self._symbols[key]
 
     def as_id(self, value: Value) -> exp.Expr:
         """A value as it is stored; text that no symbol has becomes NULL, which equals nothing."""
@@ -150,12 +245,24 @@ class Values:
         if call.function in COMPARISONS:
             left, right = map(self.of, call.arguments)
             return Value(exp.paren(self.compared(call.function, left, right)), Type.BOOL)
-        if call.function == "if" and registered is None and type_ is Type.SYMBOL:
-            return self._chosen_symbol(call)
+        if call.function == "if" and registered is None and type_ in ENCODED:
+            return self._chosen_symbol(call) if type_ is Type.SYMBOL else self._chosen_term(call)
+        if type_ is Type.ANY:
+            operands = [self.of(argument) for argument in call.arguments]
+            first = len(BUILTINS[call.function].parameters)
+            first -= BUILTINS[call.function].optional
+            made = computed_term(
+                call.function,
+                [self.parts(one) for one in operands[:first]],
+                [self.native(one, Type.INT) for one in operands[first:]],
+            )
+            return Value(made, Type.ANY, STRUCT)
+        if call.function in _CONVERSIONS and self._given_type(call, 0) is Type.ANY:
+            return self._converted_term(call, _CONVERSIONS[call.function])
         fixed = fixed_texts(call, functions)
         arguments = [
-            text(fixed[place]) if place in fixed else self._argument(argument)
-            for place, argument in enumerate(call.arguments)
+            text(fixed[place]) if place in fixed else self._argument(call, place)
+            for place in range(len(call.arguments))
         ]
         if registered is not None:
             wanted = (
@@ -165,7 +272,7 @@ class Values:
             computed = any(isinstance(argument, Call) for argument in call.arguments)
             sql = (python_call_if_there if computed else python_call)(call.function, cast)
         else:
-            types = [expression_type(a, self.types, functions) for a in call.arguments]
+            types = [self._given(call, place) for place in range(len(call.arguments))]
             sql = built(call.function, type_, arguments, types)
         if type_ is Type.SYMBOL:
             return Value(sql, type_, PLAIN)
@@ -181,7 +288,57 @@ class Values:
         form = WRITTEN if new and not self.context.spelled else 0
         return Value(choice(self.of(condition).sql.copy(), *chosen), Type.SYMBOL, form)
 
-    def _argument(self, expression: Expression) -> exp.Expr:
-        """What a function gets: symbols as text."""
-        value = self.of(expression)
-        return self.text(value) if value.type is Type.SYMBOL else value.sql.copy()
+    def _converted_term(self, call: Call, type_: Type) -> Value:
+        """The number that a term is, or that it is the text of."""
+        value = self.of(call.arguments[0])
+        parts = self.parts(value)
+        found = [
+            native(parts, type_),
+            built(call.function, type_, [native(parts, Type.FLOAT)], [Type.FLOAT]),
+            built(call.function, type_, [text_only(parts, self.text(value))], [Type.SYMBOL]),
+        ]
+        return Value(typed(type_, exp.func("coalesce", *found)), type_)
+
+    def _chosen_term(self, call: Call) -> Value:
+        """One of two terms of any kind."""
+        condition, *both = call.arguments
+        structs = [self._struct(self.of(one)) for one in both]
+        return Value(choice(self.of(condition).sql.copy(), *structs), Type.ANY, STRUCT)
+
+    def _argument(self, call: Call, place: int) -> exp.Expr:
+        """What a function gets: symbols as text, and of terms the values that it takes."""
+        value, given = self.of(call.arguments[place]), self._given(call, place)
+        if value.type is not Type.ANY:
+            return self.text(value) if value.type is Type.SYMBOL else value.sql.copy()
+        if given is not Type.SYMBOL:
+            assert given is not None
+            moment_ = given is Type.TIMESTAMP
+            return any_moment(self.parts(value)) if moment_ else native(self.parts(value), given)
+        accepted = self._accepted(call, place)
+        meant = self.text(value)
+        return meant if len(accepted) > 1 else text_only(self.parts(value), meant)
+
+    def _accepted(self, call: Call, place: int) -> frozenset[Type]:
+        builtin = signature(call.function, False, self.context.functions)
+        assert builtin is not None
+        return builtin.parameter(place, len(call.arguments))
+
+    def _given_type(self, call: Call, place: int) -> Type | None:
+        return expression_type(call.arguments[place], self.types, self.context.functions)
+
+    def _given(self, call: Call, place: int) -> Type | None:
+        """The type of what a function gets: of terms, the values of one type."""
+        type_ = self._given_type(call, place)
+        if type_ is not Type.ANY:
+            return type_
+        accepted = self._accepted(call, place)
+        order = (Type.SYMBOL, Type.FLOAT, Type.TIMESTAMP, Type.INT, Type.BOOL, Type.DATE)
+        return next(one for one in order if one in accepted)
+
+
+_CONVERSIONS = {"int": Type.INT, "float": Type.FLOAT, "decimal": Type.DECIMAL}
+"""Functions that make a number of a number or a text."""
+
+
+def _built_by(kind: type[exp.Binary]) -> Callable[..., exp.Expr]:
+    return lambda a, b: kind(this=a, expression=b)

@@ -6,7 +6,7 @@ The functions count, compare and show them. `Sources` knows which tables make up
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -181,11 +181,17 @@ def comparable(first: Relation, second: Relation) -> bool:
 
 
 def decoded(
-    relation: Relation, facts: exp.Query, dictionary: str, *, unknown: bool = False
+    relation: Relation,
+    facts: exp.Query,
+    dictionary: str,
+    *,
+    unknown: bool = False,
+    numbers: Mapping[str, str] | None = None,
 ) -> exp.Select:
     """Facts as people see them: symbols as text. `dictionary` names the table of symbols.
 
-    An id that stands for nothing leaves its fact out, or with `unknown` becomes NULL.
+    An id that stands for nothing leaves its fact out, or with `unknown` becomes NULL. `numbers`
+    names the columns, by the columns of terms after which they come, of the values of numbers.
     """
     query = exp.select().from_(facts.subquery("x", copy=False), copy=False)
     for index, column in enumerate(relation.stored):
@@ -198,4 +204,7 @@ def decoded(
             query = query.join(joining(symbols, kind), on=same, copy=False)
             value = exp.column("text", table=alias)
         query = query.select(value.as_(column.name, quoted=True, copy=False), copy=False)
+        if numbers and column.name in numbers:
+            number = exp.column("number", table=f"t{index}")
+            query = query.select(number.as_(numbers[column.name], quoted=True), copy=False)
     return query

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import lru_cache
 from itertools import count
@@ -41,18 +41,44 @@ def _decoded_pairs(part: Part, relation: Relation) -> exp.Query:
     return pairs_query(part.read.pairs, nodes.subquery(), names, "text")
 
 
-def view(sql_name: str, relation: Relation, or_replace: bool, database: str) -> exp.Create:
+def number_names(columns: Iterable[Column]) -> dict[str, str]:
+    """The columns that a view has beside those of terms of all kinds: the values of numbers.
+
+    So SQL sums and filters them without parsing texts. Where there is no number, there is NULL.
+    """
+    columns = list(columns)
+    taken, names = {column.name.lower() for column in columns}, dict[str, str]()
+    for column in columns:
+        if column.mixed:
+            name = f"{column.name}_number"
+            while name.lower() in taken:
+                name += "_"
+            taken.add(name.lower())
+            names[column.name] = name
+    return names
+
+
+def view(
+    sql_name: str,
+    relation: Relation,
+    or_replace: bool,
+    database: str,
+    numbers: dict[str, str] | None = None,
+) -> exp.Create:
     """CREATE VIEW main."p": the extension, decoded, for any DuckDB client.
 
     Use `or_replace` only for a view that is ours: a new view must never replace somebody else's.
+    `numbers` are the names of the columns of numbers, if they are not to be those of the relation.
     """
     body: exp.Expr
+    numbers = number_names(relation.columns) if numbers is None else numbers
     if not relation.parts:
-        body = exp.Var(this=_nothing(tuple((c.name, c.meant) for c in relation.stored)))
-    elif covering := [part for part in relation.parts if part.covers]:
+        shown_types = [(c.name, _shown_type(c.meant)) for c in relation.stored]
+        body = exp.Var(this=_nothing(_with_numbers(shown_types, numbers)))
+    elif not numbers and (covering := [part for part in relation.parts if part.covers]):
         body = _decoded_pairs(covering[0], relation)
     else:
-        body = decoded(relation, distinct_query(relation), "zodiac.symbol")
+        body = decoded(relation, distinct_query(relation), "zodiac.symbol", numbers=numbers)
     name = shown(database, sql_name)
     return exp.Create(this=name, kind="VIEW", expression=body, replace=or_replace)
 
@@ -65,7 +91,9 @@ def _creation(sql_name: str, relation: Relation, or_replace: bool, database: str
     types = tuple(column.meant for column in relation.columns)
     template = _template(types, tuple(part.schema for part in parts), or_replace)
     columns = (column.name for column in relation.columns)
-    return filled(template, [database, sql_name, *(part.table for part in parts), *columns])
+    numbers = number_names(relation.columns).values()
+    tables = (part.table for part in parts)
+    return filled(template, [database, sql_name, *tables, *columns, *numbers])
 
 
 @lru_cache(maxsize=1_000)
@@ -77,16 +105,28 @@ def _template(types: tuple[Type | None, ...], schemas: tuple[str, ...], or_repla
     database, sql_name = next(names), next(names)
     parts = tuple(Part(s, next(names), rows=-i) for i, s in enumerate(schemas))
     columns = tuple(Column(next(names), type_) for type_ in types)
-    return render(view(sql_name, Relation(columns, parts), or_replace, database))
+    numbers = {column.name: next(names) for column in columns if column.mixed}
+    return render(view(sql_name, Relation(columns, parts), or_replace, database, numbers))
+
+
+def _with_numbers(
+    columns: Iterable[tuple[str, str]], numbers: dict[str, str]
+) -> tuple[tuple[str, str], ...]:
+    """Columns and their types in SQL, each with the column of its numbers after it."""
+    found = list[tuple[str, str]]()
+    for name, type_ in columns:
+        found.append((name, type_))
+        found += [(numbers[name], SQL_TYPES[Type.FLOAT])] if name in numbers else []
+    return tuple(found)
 
 
 @lru_cache(maxsize=1_000)
-def _nothing(columns: tuple[tuple[str, Type | None], ...]) -> str:
+def _nothing(columns: tuple[tuple[str, str], ...]) -> str:
     """A query without rows. Of the thousands of predicates in an ontology, most have no facts, and
     nearly all have the same columns: it is written once for all of them.
     """
     nothing = [
-        exp.alias_(exp.Cast(this=exp.null(), to=data_type(_shown_type(type_))), name, quoted=True)
+        exp.alias_(exp.Cast(this=exp.null(), to=data_type(type_)), name, quoted=True)
         for name, type_ in columns
     ]
     return render(exp.select(*nothing, copy=False).where(exp.false(), copy=False))
@@ -94,7 +134,7 @@ def _nothing(columns: tuple[tuple[str, Type | None], ...]) -> str:
 
 def _shown_type(type_: Type | None) -> str:
     """The type that a column has in a view. Symbols are shown as text."""
-    return "TEXT" if type_ in (None, Type.SYMBOL) else SQL_TYPES[type_]
+    return "TEXT" if type_ in (None, Type.SYMBOL, Type.ANY) else SQL_TYPES[type_]
 
 
 def refresh_views(store: Store, old: State, new: State, names: Collection[str]) -> None:

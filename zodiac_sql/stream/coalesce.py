@@ -29,6 +29,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from zodiac_sql.facts.terms import term_of
@@ -48,7 +49,7 @@ Row = tuple[Any, ...] | list[Any]
 Key = tuple[Any, ...]
 
 _CLASSES = {
-    Type.SYMBOL: str, Type.INT: int, Type.FLOAT: float, Type.BOOL: bool,
+    Type.SYMBOL: str, Type.INT: int, Type.DECIMAL: Decimal, Type.FLOAT: float, Type.BOOL: bool,
     Type.DATE: datetime.date, Type.TIMESTAMP: datetime.datetime,
 }  # fmt: skip
 

@@ -22,6 +22,7 @@ from zodiac_sql.change.kinds import kind_of
 from zodiac_sql.change.marks import marked_facts, marks_after
 from zodiac_sql.change.materialise import materialise
 from zodiac_sql.change.net_facts import NetFacts
+from zodiac_sql.change.passed_over import passed_over
 from zodiac_sql.change.prepared import Prepared
 from zodiac_sql.change.report import CarriedOut, explicit_moves, report
 from zodiac_sql.change.staged import ids_of, stage
@@ -63,6 +64,7 @@ def _published(execution: Execution, net: NetFacts, work: Workspace) -> Applied:
     collected, prepared, told = execution.collected, execution.prepared, execution.told
     before, request = execution.before, execution.request
     differences = _compare(work, told)
+    told.remarks += passed_over(work)
     if any(map(is_constraint, differences)):
         differences = _require_kept(collected, net, work, differences)
     state = _publish(collected, prepared, net, work, differences)
@@ -85,6 +87,7 @@ def _previewed(execution: Execution, net: NetFacts, work: Workspace) -> Applied:
     collected, prepared, told = execution.collected, execution.prepared, execution.told
     before = execution.before
     differences = _compare_apart(work, told)
+    told.remarks += passed_over(work)
     after = state_after(collected, work.basis, work.outcomes, net)
     found = kept(work.basis, differences)
     told.violations = found.violations

@@ -21,12 +21,14 @@ declared column keeps its type, and cells that do not fit it are refused one by 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import without_sign_of_zero
 from zodiac_sql.facts.native_text import term_text
+from zodiac_sql.language.decimals import ROOM
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.language.zones import ZONED as ZONED_DATATYPE
@@ -112,6 +114,12 @@ CREATE OR REPLACE TEMP MACRO zodiac_plain_text(t) AS
     OR (t >= 'J' AND t < 'N') OR (t >= ':' AND t < 'F');
 CREATE OR REPLACE TEMP MACRO zodiac_plain_word(t) AS t >= ':' OR t < '0';
 
+-- The kind of a cell in a column of decimals.
+CREATE OR REPLACE TEMP MACRO zodiac_decimal_kind(t, kind) AS
+    CASE WHEN regexp_full_match(
+                  t, '[+-]?((0|[1-9][0-9]{{0,19}})([.][0-9]{{0,18}}0*)?|[.][0-9]{{1,18}}0*)')
+         THEN {INT} WHEN kind & {INT | LONG | BIG | FLOAT | ROUNDED} > 0 THEN {ROUNDED} ELSE kind END;
+
 -- A first look at one or two characters decides for most texts.
 CREATE OR REPLACE TEMP MACRO zodiac_bare_kind(t) AS
     CASE WHEN NOT regexp_matches(t, '^[-+.0-9tTfFnNiI]') THEN {TEXT}
@@ -142,12 +150,16 @@ class Syntax:
     kind: str
     json: bool
     type: Type | None = None
+    decimals: bool = False
+    """Whether the column is one of decimals: then INT is a decimal, and ROUNDED another number."""
 
     def kind_of(self, cell: exp.Expr, likely: int = 0) -> exp.Expr:
         """The kind of a cell; quick if it is one of the kinds that are `likely`."""
         text = exp.cast(cell, "VARCHAR") if self.json else cell
-        plain = exp.func("trim", cell, dialect="duckdb") if self is CSV else text
+        plain = exp.func("trim", cell, dialect="duckdb") if self.is_csv else text
         kind: exp.Expr = exp.func(self.kind, plain, dialect="duckdb")
+        if self.decimals:
+            return exp.func("zodiac_decimal_kind", plain.copy(), kind, dialect="duckdb")
         cases = exp.case()
         for bit, test in (_QUICK_STRINGS if self is STRING else _QUICK).items():
             if likely & bit:
@@ -155,13 +167,22 @@ class Syntax:
                 cases = cases.when(quick, exp.Literal.number(bit))
         return cases.else_(kind) if cases.args["ifs"] else kind
 
+    @property
+    def is_csv(self) -> bool:
+        """Whether cells are those of CSV, which may have spaces around them."""
+        return self.kind == CSV.kind
+
+    def suiting(self, known: Type | None) -> Syntax:
+        """The syntax of a column that is known to be of a type."""
+        return replace(self, decimals=True) if known is Type.DECIMAL and not self.type else self
+
     def value(self, cell: exp.Expr, type_: Type | None, declared: bool = False) -> exp.Expr:
         """The value of a cell whose kind fits the type. A column of ANY may be `declared`."""
         if type_ is Type.ANY and not self.type:
             return self._term(cell, declared)
         if self.json:
             cell = exp.func("json_extract_string", cell, exp.Literal.string("$"), dialect="duckdb")
-        elif self is CSV and type_ is not Type.SYMBOL:
+        elif self.is_csv and type_ is not Type.SYMBOL:
             cell = exp.func("trim", cell, dialect="duckdb")
         return cell if self.type else _read(cell, type_)
 
@@ -173,7 +194,7 @@ class Syntax:
                 "json_extract_string", cell, exp.Literal.string("$"), dialect="duckdb"
             )
             plain = lexical
-        elif self is CSV:
+        elif self.is_csv:
             plain = exp.func("trim", cell, dialect="duckdb")
         term = exp.Case(this=kind)
         for bits, type_, datatype in _TERMS:
@@ -194,6 +215,8 @@ class Syntax:
         match type_:
             case Type.INT:
                 return INT | LONG
+            case Type.DECIMAL:
+                return INT
             case Type.FLOAT:
                 return INT | FLOAT | (LONG if known else 0)
             case Type.BOOL:
@@ -219,6 +242,8 @@ def _read(cell: exp.Expr, type_: Type | None) -> exp.Expr:
     match type_:
         case Type.INT:
             return exp.cast(cell, "BIGINT")
+        case Type.DECIMAL:
+            return exp.cast(cell, SQL_TYPES[Type.DECIMAL])
         case Type.FLOAT:
             return without_sign_of_zero(exp.cast(cell, "DOUBLE"))
         case Type.BOOL:
@@ -272,6 +297,8 @@ def reason(kind: int, type_: Type | None) -> str:
         return "is an object or an array, no single value"
     if kind == BIG and type_ is Type.INT:
         return "is beyond 64 bits"
+    if kind & (INT | LONG | BIG | FLOAT | ROUNDED) and type_ is Type.DECIMAL:
+        return f"is no decimal: {ROOM}"
     if kind & (BIG | LONG | ROUNDED) and type_ is Type.FLOAT:
         return "would be rounded"
     if kind == FINE and type_ is Type.TIMESTAMP:

@@ -7,7 +7,7 @@ of the column look like: if it is not that of the predicate, the predicate's col
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -129,6 +129,8 @@ def typed(table: TableFile, known: Predicate | None, widens: bool) -> Typing:
         for name, type_ in known_types(table.names, known).items()
         if declared or not widens or type_ is Type.ANY
     }
+    syntaxes = {n: syntax.suiting(of_predicate.get(n)) for n, syntax in table.syntaxes.items()}
+    table = replace(table, syntaxes=syntaxes)
     texts = {name: syntax for name, syntax in table.syntaxes.items() if syntax.type is None}
     asked = {
         name: syntax

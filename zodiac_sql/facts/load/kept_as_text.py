@@ -14,6 +14,7 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.facts.load import literals, ntriples
 from zodiac_sql.facts.load.ntriples import LineFile, TriplesReader
 from zodiac_sql.facts.load.properties import Fallen, LoadedProperty
+from zodiac_sql.language.decimals import widest_number
 from zodiac_sql.language.prefixed import prefixed
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
@@ -80,8 +81,10 @@ def _family(kinds: Mapping[str, int]) -> _Family | None:
     for datatype, count in kinds.items():
         if (type_ := literals.TYPES.get(datatype)) is not None:
             families[type_][datatype] = count
-    if Type.FLOAT in families:
-        families[Type.FLOAT].update(families.pop(Type.INT, {}))
+    numbers = {type_ for type_ in families if type_.numeric}
+    if wide := widest_number(numbers):
+        for narrow in numbers - {wide}:
+            families[wide].update(families.pop(narrow))
     for type_, counts in families.items():
         if 2 * sum(counts.values()) > sum(kinds.values()):
             return _Family(type_, list(counts))

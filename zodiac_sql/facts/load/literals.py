@@ -4,7 +4,8 @@ The object column of a property is native if every object is a literal of one da
 written as the native column writes its value:
 
     INT        xsd:integer and what is derived from it, within 64 bits and the datatype's own range
-    FLOAT      xsd:decimal, xsd:double, xsd:float
+    DECIMAL    xsd:decimal with at most 20 digits before the point and 18 after it
+    FLOAT      xsd:double, xsd:float
     BOOL       xsd:boolean
     DATE       xsd:date without a time zone
     TIMESTAMP  xsd:dateTime, all without a time zone, or all with the same one
@@ -22,13 +23,14 @@ from collections.abc import Collection, Mapping
 
 from zodiac_sql.facts.load import cells
 from zodiac_sql.language.datatypes import INTEGER_BOUNDS
+from zodiac_sql.language.decimals import is_widened
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.language.zones import ZONED, in_zone, is_zoned
 
 TYPES: Mapping[str, Type] = {
     **dict.fromkeys((XSD + local for local in INTEGER_BOUNDS), Type.INT),
-    XSD + "decimal": Type.FLOAT, XSD + "double": Type.FLOAT, XSD + "float": Type.FLOAT,
+    XSD + "decimal": Type.DECIMAL, XSD + "double": Type.FLOAT, XSD + "float": Type.FLOAT,
     XSD + "boolean": Type.BOOL,
     XSD + "date": Type.DATE,
     XSD + "dateTime": Type.TIMESTAMP, XSD + "dateTimeStamp": Type.TIMESTAMP,
@@ -92,6 +94,8 @@ CREATE OR REPLACE TEMP MACRO zodiac_fits(v, form) AS coalesce(
     WHEN 'integer' THEN regexp_full_match(v, '[+-]?[0-9]+') AND TRY_CAST(v AS BIGINT) IS NOT NULL
     WHEN 'short integer' THEN regexp_full_match(v, '[+-]?[0-9]+')
                               AND length(zodiac_digits(v)) <= 15
+    WHEN 'exact decimal' THEN regexp_full_match(v, '[+-]?([0-9]+([.][0-9]{0,18}0*)?|[.][0-9]{1,18}0*)')
+                              AND TRY_CAST(v AS DECIMAL(38, 18)) IS NOT NULL
     WHEN 'decimal' THEN regexp_full_match(v, '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
                         AND zodiac_shortest(v, TRY_CAST(v AS DOUBLE))
     WHEN 'known decimal' THEN regexp_full_match(v, '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -111,8 +115,9 @@ CREATE OR REPLACE TEMP MACRO zodiac_fits(v, form) AS coalesce(
     WHEN 'zoned moment' THEN zodiac_moment_fits(v) AND zodiac_zoned(v)
     WHEN 'local moment' THEN zodiac_moment_fits(v) AND NOT zodiac_zoned(v)
     WHEN 'written integer' THEN CAST(TRY_CAST(v AS BIGINT) AS VARCHAR) = v
-    WHEN 'written decimal' THEN CAST(TRY_CAST(v AS DOUBLE) AS VARCHAR) = v AND v <> '-0.0'
-                                AND regexp_full_match(v, '-?[0-9]+[.][0-9]+')
+    WHEN 'written decimal' THEN regexp_full_match(
+                                    v, '-?(0|[1-9][0-9]*)[.]([0-9]|[0-9]{0,17}[1-9])')
+                                AND TRY_CAST(v AS DECIMAL(38, 18)) IS NOT NULL AND v <> '-0.0'
     WHEN 'written double' THEN v IN ('INF', '-INF', 'NaN')
                                OR (CAST(TRY_CAST(v AS DOUBLE) AS VARCHAR) = v
                                    AND v NOT IN ('-0.0', 'inf', '-inf', 'nan', '-nan'))
@@ -139,8 +144,8 @@ def common_type(datatypes: Collection[str]) -> Type:
 
 def form_of_written(datatype: str, type_: Type) -> str:
     """The form that a literal must have if a native column writes its value in the same way."""
-    if type_ is Type.FLOAT:
-        return "written decimal" if datatype == f"{XSD}decimal" else "written double"
+    if type_ in (Type.DECIMAL, Type.FLOAT):
+        return "written decimal" if type_ is Type.DECIMAL else "written double"
     if datatype == f"{XSD}dateTimeStamp":
         return "written zoned moment"
     return f"written {_FORMS[type_]}"
@@ -152,6 +157,8 @@ def form_of_free(datatype: str, type_: Type) -> str:
         if TYPES[datatype] is Type.INT:
             return "short integer"
         return "decimal" if datatype == f"{XSD}decimal" else "double"
+    if type_ is Type.DECIMAL:
+        return _FORMS[TYPES[datatype]]
     return "zoned moment" if datatype == f"{XSD}dateTimeStamp" else _FORMS[type_]
 
 
@@ -171,18 +178,20 @@ def form_of_known(datatype: str, type_: Type, known: str | None) -> str | None:
     a decimal must be written like its double.
     """
     found = TYPES.get(datatype)
-    if found is not type_ and (found, type_) != (Type.INT, Type.FLOAT):
+    if found is not type_ and not is_widened(found, type_):
         return None
     if type_ is Type.FLOAT and datatype not in (XSD + "double", XSD + "float"):
         return "integer" if found is Type.INT else "known decimal"
+    if type_ is Type.DECIMAL and found is not None:
+        return _FORMS[found]
     if type_ is Type.TIMESTAMP and known is not None:
         return "zoned moment" if is_zoned(known) else "local moment"
     return _FORMS[type_]
 
 
 _FORMS = {
-    Type.INT: "integer", Type.FLOAT: "double", Type.BOOL: "boolean", Type.DATE: "date",
-    Type.TIMESTAMP: "moment",
+    Type.INT: "integer", Type.DECIMAL: "exact decimal", Type.FLOAT: "double",
+    Type.BOOL: "boolean", Type.DATE: "date", Type.TIMESTAMP: "moment",
 }  # fmt: skip
 
 
@@ -209,8 +218,9 @@ def common_datatype(datatypes: Collection[str], type_: Type, zone: str | None) -
         return in_zone(only, zone)
     if len(datatypes) == 1:
         (only,) = datatypes
-        if type_ is Type.FLOAT and TYPES.get(only) is Type.INT:
+        if is_widened(TYPES.get(only), type_):
             return f"{XSD}decimal"
         return only
     doubles = {f"{XSD}double", f"{XSD}float"}
-    return f"{XSD}decimal" if type_ is Type.FLOAT and not doubles & set(datatypes) else None
+    fractions = type_ in (Type.DECIMAL, Type.FLOAT)
+    return f"{XSD}decimal" if fractions and not doubles & set(datatypes) else None

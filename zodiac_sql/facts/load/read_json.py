@@ -169,7 +169,7 @@ def _suited(syntax: cells.Syntax, known: Type | None) -> cells.Syntax:
         fits = (None, Type.SYMBOL, Type.DATE, Type.TIMESTAMP)
         fits = (*fits, Type.ANY)
     elif syntax.type is Type.INT:
-        fits = (None, Type.INT, Type.FLOAT, Type.ANY)
+        fits = (None, Type.INT, Type.DECIMAL, Type.FLOAT, Type.ANY)
     elif syntax.type is Type.BOOL:
         fits = (None, Type.BOOL, Type.ANY)
     return syntax if known in fits else cells.JSON

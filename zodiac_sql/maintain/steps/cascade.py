@@ -48,6 +48,7 @@ from zodiac_sql.sql.relations import (
     relation_query,
     table,
 )  # fmt: skip
+from zodiac_sql.sql.select import spells_values
 from zodiac_sql.sql.set_difference import absent
 
 _KNOWN = "k"
@@ -66,6 +67,8 @@ def can_cascade(recursion: Recursion, rounds: int) -> bool:
     if not pays(rounds, there + read, len(rules)) or not recursion.forms.linear:
         return False
     if rules_make_texts(recursion):
+        if spells_values(recursion.hypernode.rules, recursion.context):
+            return False
         read += dictionary.size(recursion.store)
         if not pays(rounds, there + read, len(rules), spelled=True):
             return False

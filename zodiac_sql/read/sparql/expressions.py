@@ -9,6 +9,8 @@ from typing import Any
 
 from sqlglot import exp
 
+from zodiac_sql.database.column_types import SQL_TYPES
+from zodiac_sql.language.syntax import Type
 from zodiac_sql.read.sparql import functions
 from zodiac_sql.read.sparql.context import QueryContext, refused
 from zodiac_sql.read.sparql.solutions import ID, TEXT, TermColumn, column
@@ -18,6 +20,7 @@ from zodiac_sql.read.sparql.values import (
     boolean,
     call,
     constant,
+    decimal,
     equal,
     error,
     native,
@@ -26,6 +29,7 @@ from zodiac_sql.read.sparql.values import (
     sparql,
     truth,
 )
+from zodiac_sql.sql.decimals import product
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +178,25 @@ def arithmetic(op: str, first: SparqlValue, second: SparqlValue) -> SparqlValue:
     rank = sparql("higher", first.ranked, second.ranked) if known is None else known
     if op == "/":
         return _quotient(first, second, rank)
+    if known == 1 and _are_exact(first, second):
+        return _of_decimals(op, first, second)
     wide = "BIGINT" if known == 0 else "DOUBLE"
     left, right = (exp.paren(exp.cast(value.copy, wide)) for value in (first, second))
     result = _SQL_OPERATORS[op](this=left, expression=right)
     return number(call("try", result) if known == 0 else exp.paren(result), rank)
+
+
+def _are_exact(*values: SparqlValue) -> bool:
+    """Whether numbers are integers and decimals, none of which is kept as a float."""
+    return all(value.form.type in (Type.INT, Type.DECIMAL) for value in values)
+
+
+def _of_decimals(op: str, first: SparqlValue, second: SparqlValue) -> SparqlValue:
+    """An exact sum or difference, or a product, which is rounded where it has too many places."""
+    left, right = (exp.cast(value.copy, SQL_TYPES[Type.DECIMAL]) for value in (first, second))
+    if op == "*":
+        return decimal(call("try", product(left, right)))
+    return decimal(call("try", _SQL_OPERATORS[op](this=left, expression=right)))
 
 
 def _quotient(first: SparqlValue, second: SparqlValue, rank: int | exp.Expr) -> SparqlValue:

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import text
 from zodiac_sql.facts.native_text import wall_clock
 from zodiac_sql.language.symbols import XSD
@@ -22,6 +23,7 @@ from zodiac_sql.read.sparql.values import (
     boolean,
     call,
     catalogued,
+    decimal,
     error,
     native,
     number,
@@ -191,6 +193,8 @@ def _numeric(
         rank = value.static_rank
         if rank == 0 and not of_integers:
             return number(value.copy, 0)
+        if value.is_decimal:
+            return decimal(call("try", exp.cast(make(value.copy), SQL_TYPES[Type.DECIMAL])))
         return number(make(value.copy), value.ranked if rank is None else rank)
 
     return apply
@@ -198,7 +202,7 @@ def _numeric(
 
 def _rounded(value: exp.Expr) -> exp.Expr:
     """Half-way cases go up."""
-    half = exp.Add(this=exp.cast(value, "DOUBLE"), expression=exp.Literal.number("0.5e0"))
+    half = exp.Add(this=value, expression=exp.Literal.number("0.5"))
     return call("floor", half)
 
 
@@ -283,7 +287,8 @@ def _to_integer(value: SparqlValue) -> SparqlValue:
         return number(sparql("to_integer", as_term(value)), 0)
     if value.static_rank == 0:
         return number(value.copy, 0)
-    whole = exp.cast(call("trunc", exp.cast(value.copy, "DOUBLE")), "BIGINT")
+    exact = value.copy if value.is_decimal else exp.cast(value.copy, "DOUBLE")
+    whole = exp.cast(call("trunc", exact), "BIGINT")
     return number(call("try", whole), 0)
 
 
@@ -291,6 +296,8 @@ def _to_number(datatype: str, rank: int) -> Callable[[SparqlValue], SparqlValue]
     def cast(value: SparqlValue) -> SparqlValue:
         if value.kind != "number":
             return number(sparql("to_number", as_term(value), text(datatype)), rank)
+        if rank == 1 and value.form.type in (Type.INT, Type.DECIMAL):
+            return decimal(value.copy)
         found: exp.Expr = exp.cast(value.copy, "DOUBLE")
         if rank == 1:
             found = exp.Case().when(call("isfinite", found), found.copy())

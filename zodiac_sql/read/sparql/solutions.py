@@ -111,7 +111,8 @@ def unbound(form: TermForm) -> exp.Expr:
 
 
 _SQL = {
-    Type.SYMBOL: "INTEGER", Type.INT: "BIGINT", Type.FLOAT: "DOUBLE", Type.BOOL: "BOOLEAN",
+    Type.SYMBOL: "INTEGER", Type.INT: "BIGINT", Type.DECIMAL: "DECIMAL(38,18)",
+    Type.FLOAT: "DOUBLE", Type.BOOL: "BOOLEAN",
     Type.DATE: "DATE", Type.TIMESTAMP: "TIMESTAMP",
 }  # fmt: skip
 

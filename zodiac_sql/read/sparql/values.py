@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from sqlglot import exp
 
+from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import text
 from zodiac_sql.facts.native_text import literal_text
 from zodiac_sql.language.symbols import XSD
@@ -18,7 +19,8 @@ from zodiac_sql.read.sparql.solutions import TEXT, TermForm, unbound
 Kind = Literal["term", "number", "string", "bool", "date", "moment"]
 
 _KINDS: dict[Type, Kind] = {
-    Type.INT: "number", Type.FLOAT: "number", Type.BOOL: "bool", Type.DATE: "date",
+    Type.INT: "number", Type.DECIMAL: "number", Type.FLOAT: "number", Type.BOOL: "bool",
+    Type.DATE: "date",
     Type.TIMESTAMP: "moment",
 }  # fmt: skip
 
@@ -52,6 +54,11 @@ class SparqlValue:
         if self.rank is not None:
             return None
         return _RANKS.get(self.form.datatype, 0)
+
+    @property
+    def is_decimal(self) -> bool:
+        """Whether it is a number that SQL computes with exactly, as a decimal."""
+        return self.rank is None and self.form.type is Type.DECIMAL
 
     @property
     def ranked(self) -> exp.Expr:
@@ -104,6 +111,12 @@ def number(sql: exp.Expr, rank: int | exp.Expr) -> SparqlValue:
         type_ = Type.FLOAT if rank else Type.INT
         return SparqlValue("number", sql, TermForm(type_, XSD + _DATATYPES[rank]))
     return SparqlValue("number", sql, rank=rank)
+
+
+def decimal(sql: exp.Expr) -> SparqlValue:
+    """A number that is an exact decimal."""
+    made = exp.cast(sql, SQL_TYPES[Type.DECIMAL])
+    return SparqlValue("number", made, TermForm(Type.DECIMAL, f"{XSD}decimal"))
 
 
 def native(sql: exp.Expr, form: TermForm, known: bool = False) -> SparqlValue:

@@ -28,7 +28,7 @@ from zodiac_sql.errors import EvaluationError
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Best, Rule
 from zodiac_sql.names import RANK
-from zodiac_sql.read.verify.rule_body import NotAtOnce, ProgramMeaning, Reads
+from zodiac_sql.read.verify.rule_body import NotAtOnce, Reads
 from zodiac_sql.read.verify.second_opinion import (
     LONGER,
     Heads,
@@ -38,6 +38,7 @@ from zodiac_sql.read.verify.second_opinion import (
     heads_of,
     picked_from,
 )
+from zodiac_sql.read.verify.values import ProgramMeaning
 from zodiac_sql.rewrite.forms import are_linear
 from zodiac_sql.sql.relations import (
     Part,

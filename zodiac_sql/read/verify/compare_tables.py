@@ -9,15 +9,17 @@ from sqlglot import exp
 
 from zodiac_sql.database.statements import anti_join, joining
 from zodiac_sql.database.store import Store
+from zodiac_sql.database.term_values import VALUE_COLUMNS, with_values
 from zodiac_sql.evaluate.partition.closure import Closure
 from zodiac_sql.evaluate.partition.condensation import Condensation, repeated_pairs
 from zodiac_sql.evaluate.partition.partition import compare, repeated_nodes
 from zodiac_sql.language.syntax import Atom, Rule
 from zodiac_sql.names import DERIVED_SCHEMA, EXPLICIT_SCHEMA, classes
 from zodiac_sql.read.verify.compare_views import is_made_of
-from zodiac_sql.read.verify.rule_body import ProgramMeaning, Reads
+from zodiac_sql.read.verify.rule_body import Reads
 from zodiac_sql.read.verify.second_opinion import heads_of
 from zodiac_sql.read.verify.together import ComparedRows, batches, same
+from zodiac_sql.read.verify.values import ProgramMeaning
 from zodiac_sql.read.verify.work import VerifiedFile, count_rows, relation_of, rows_lacking
 from zodiac_sql.rewrite.rewritten_hypernode import Inner, ModuleRow, tables_of
 from zodiac_sql.sql.class_pairs import pairs_query
@@ -35,11 +37,27 @@ def find_strays(work: VerifiedFile) -> None:
 
 
 def compare_symbols(work: VerifiedFile) -> None:
-    """Note surplus symbols: each id and each text must occur only once."""
+    """Note surplus symbols: each id and each text must occur only once.
+
+    One whose values are not those of its text is surplus, and the right one is missing.
+    """
     surplus = work.store.count(
         "SELECT count(*) - least(count(DISTINCT id), count(DISTINCT text)) FROM zodiac.symbol"
     )
-    work.note("zodiac.symbol", 0, surplus)
+    wrong = work.store.count(_WRONG_VALUES)
+    work.note("zodiac.symbol", wrong, surplus + wrong)
+
+
+_LITERALS = "SELECT * FROM zodiac.symbol WHERE starts_with(text, '\"')"
+_THERE, _RIGHT = (", ".join(f"{table}.{c}" for c in VALUE_COLUMNS) for table in ("s", "r"))
+_WRONG_VALUES = (
+    f"SELECT (SELECT count(*) FROM zodiac.symbol AS s WHERE NOT starts_with(text, '\"')"
+    f" AND coalesce({', '.join(f'{c}::VARCHAR' for c in VALUE_COLUMNS)}) IS NOT NULL)"
+    f" + (SELECT count(*) FROM ({_LITERALS}) AS s"
+    f" JOIN ({with_values(f'SELECT DISTINCT id, kind, text FROM ({_LITERALS}) AS l')}) AS r"
+    f" ON r.id = s.id AND r.text = s.text WHERE ({_THERE}) IS DISTINCT FROM ({_RIGHT}))"
+)
+"""Counts the symbols with other values than their texts have. Only literals have any."""
 
 
 def compare_classes(

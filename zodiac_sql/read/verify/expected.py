@@ -26,6 +26,7 @@ from zodiac_sql.names import whole
 from zodiac_sql.program.state import HypernodeRow, State, parsed_rules
 from zodiac_sql.read.verify.best_values import derive_best
 from zodiac_sql.read.verify.second_opinion import derive
+from zodiac_sql.read.verify.terms import MACROS
 from zodiac_sql.read.verify.together import all_given_once, batches
 from zodiac_sql.read.verify.work import VerifiedFile, count_rows, relation_of
 from zodiac_sql.rewrite.hypertree.rewrite import fits
@@ -38,6 +39,8 @@ from zodiac_sql.storage.sources import Sources, inside, sources_of
 
 def begin(store: Store, state: State, functions: Functions) -> VerifiedFile:
     """Read the explicit facts from the file, because others may have changed it."""
+    if any(column.mixed for known in state.schema.values() for column in known.columns):
+        store.run(MACROS)
     ids = dictionary.ids_of(store, symbols_in(parsed_rules(state)))
     there, wanted = sources_of(state), Sources(state.schema)
     work = VerifiedFile(store, state, functions, ids, there, wanted, types_of(state.schema))

@@ -36,7 +36,8 @@ from zodiac_sql.evaluate.groups_in_shares import SHARES, divisible
 from zodiac_sql.evaluate.limited import MOST_ROWS, most_rows, within_limits
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Rule, Type
-from zodiac_sql.read.verify.rule_body import BodyQuery, NotAtOnce, ProgramMeaning, Reads
+from zodiac_sql.read.verify.rule_body import BodyQuery, NotAtOnce, Reads
+from zodiac_sql.read.verify.values import ProgramMeaning
 from zodiac_sql.rewrite.forms import are_linear
 from zodiac_sql.sql.relations import Part, Relation, columns_of, relation_query
 from zodiac_sql.sql.tagged import Layout, layout_by_key, layout_of, typed

@@ -15,7 +15,7 @@ from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.program.state import State
-from zodiac_sql.read.verify.rule_body import ProgramMeaning
+from zodiac_sql.read.verify.values import ProgramMeaning
 from zodiac_sql.rewrite.rewritten_hypernode import Inner
 from zodiac_sql.sql.relations import Part, Relation, columns_of
 from zodiac_sql.storage.sources import Sources

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 
 from zodiac_sql.language.syntax import Atom, Constant, Negation, Term, Variable
 from zodiac_sql.read.why.absent import Pattern, are_absent
@@ -61,8 +62,8 @@ def _is_head(known: Known, instance: Instance, fact: Key) -> bool:
 
 
 def _is_same(derived: object, value: object) -> bool:
-    """Whether a value that a rule derives is one of a fact, where an int can become a float."""
-    if isinstance(value, float) and isinstance(derived, int):
+    """Whether a value that a rule derives is one of a fact, where a number can become a float."""
+    if isinstance(value, float) and isinstance(derived, int | Decimal):
         return float(derived) == value
     return derived is value or derived == value
 

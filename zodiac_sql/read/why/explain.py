@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
 from typing import Any, cast
 
@@ -76,7 +77,7 @@ class Words:
         if type_ is Type.SYMBOL:
             text_of: Any = self.texts.get
             return map(text_of, values, values)
-        if type_ is Type.FLOAT or float in map(type, values):
+        if type_ in (Type.DECIMAL, Type.FLOAT) or {float, Decimal} & set(map(type, values)):
             return [self.value(value, type_) for value in values]
         return cast(Sequence[Value], values)
 
@@ -84,10 +85,12 @@ class Words:
         """A value as people see it: the text of a symbol."""
         if type_ is Type.SYMBOL:
             return cast(Value, self.texts.get(cast(int, value), value))
-        if type_ is Type.FLOAT and isinstance(value, int):
+        if type_ is Type.FLOAT and isinstance(value, int | Decimal):
             return float(value)
-        if type_ is Type.INT and isinstance(value, float):
-            return int(value)  # it was compared with a float
+        if type_ is Type.DECIMAL and isinstance(value, int | float):
+            return Decimal(repr(value))
+        if type_ is Type.INT and isinstance(value, float | Decimal):
+            return int(value)  # it was compared with a wider number
         return cast(Value, value)
 
     def shape(self, instance: Instance) -> _Shape:

@@ -1,7 +1,7 @@
-"""Gives ints that meet floats variables of their own, so that each keeps its value.
+"""Gives numbers that meet wider ones variables of their own, so that each keeps its value.
 
 If an atom over ints shares a variable with one over floats, the variable is a float, and several
-ints beyond 2^53 are equal to the same float. An explanation must name the one that is stored.
+ints beyond 2^53, or several decimals, are equal to the same float. An explanation must name the one that is stored.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from zodiac_sql.language.decimals import is_widened
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.syntax import Atom, Comparison, Constant, Literal, Term, Type, Variable
 from zodiac_sql.language.types import body_types
@@ -20,7 +21,7 @@ Types = Mapping[str, Sequence[Type | None]]
 def with_own_ints(
     body: Sequence[Literal], columns: Types, functions: Functions
 ) -> tuple[Literal, ...]:
-    """A body with the same solutions, in which ints of positive atoms are not widened to floats."""
+    """A body with the same solutions, in which numbers of positive atoms are not widened."""
     types = body_types(tuple(body), columns, functions).types
     found: list[Literal] = []
     ties: list[Literal] = []
@@ -30,7 +31,7 @@ def with_own_ints(
             for place, (term, type_) in enumerate(
                 zip(terms, columns[literal.predicate], strict=True)
             ):
-                if type_ is Type.INT and _is_float(term, types):
+                if is_widened(type_, _type(term, types)):
                     own = Variable(f"_:zodiac:int{len(ties)}")
                     ties.append(Comparison(own, "=", term))
                     terms[place] = own
@@ -39,7 +40,5 @@ def with_own_ints(
     return (*found, *ties)
 
 
-def _is_float(term: Term, types: Mapping[str, Type | None]) -> bool:
-    if isinstance(term, Constant):
-        return term.type is Type.FLOAT
-    return types.get(term.name) is Type.FLOAT
+def _type(term: Term, types: Mapping[str, Type | None]) -> Type | None:
+    return term.type if isinstance(term, Constant) else types.get(term.name)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 from math import inf, isfinite
 
+from zodiac_sql.language.decimals import written
 from zodiac_sql.language.symbols import iri, quoted
 from zodiac_sql.language.syntax import (
     Call,
@@ -32,6 +34,8 @@ def spelled(value: Value, type_: Type) -> str:
         return f'"{value.isoformat()}"^^xsd:dateTime'
     if isinstance(value, datetime.date):
         return f'"{value.isoformat()}"^^xsd:date'
+    if isinstance(value, Decimal):
+        return f'"{written(value)}"^^xsd:decimal'
     if isinstance(value, float) and not isfinite(value):
         return f'"{_NOT_FINITE.get(value, "NaN")}"^^xsd:double'
     return repr(value)

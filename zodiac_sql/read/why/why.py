@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any, cast
 
 from sqlglot import exp
@@ -12,6 +13,7 @@ from zodiac_sql.database.dictionary import as_written
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import ProgramError, QueryError, StoreError
 from zodiac_sql.garbage import uncollected
+from zodiac_sql.language.decimals import atom_with_decimals, fits, is_widened
 from zodiac_sql.language.former_aggregates import what_is_otherwise
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.moment_constants import atom_with_moments
@@ -130,12 +132,14 @@ def goal_of(state: State, goal: str) -> Atom:
 
 
 def of_types(atom: Atom, schema: Schema) -> Atom:
-    """An atom with terms of the types of its columns: texts may stand for dates and timestamps.
+    """An atom with terms of the types of its columns: texts may stand for dates and timestamps,
+    and numbers for decimals.
 
     Raises ProgramError if terms cannot be values of the columns.
     """
     columns = {atom.predicate: [column.meant for column in schema[atom.predicate].columns]}
-    atom = atom_with_moments(atom, columns[atom.predicate])
+    types = columns[atom.predicate]
+    atom = atom_with_decimals(atom_with_moments(atom, types), types)
     if problems := body_types((atom,), columns, {}).problems:
         raise ProgramError(in_order(problems))
     return atom
@@ -181,8 +185,8 @@ def answers(search: ProofSearch, state: State, atom: Atom, most: int = FIRST_ANS
 
 
 def _rounds(term: Term, column: Column) -> bool:
-    """Whether a term is a float, which may equal an int of a column, but is not stored there."""
-    return column.type is Type.INT and isinstance(term, Constant) and term.type is Type.FLOAT
+    """Whether a term may equal a number of a column, but is of a wider type."""
+    return isinstance(term, Constant) and is_widened(column.type, term.type)
 
 
 def _first_solutions(
@@ -199,7 +203,7 @@ def _first_solutions(
 
 def key_of(known: Known, atom: Atom) -> Key | None:
     """A fact as it is stored; None if it cannot be: the dictionary does not know a symbol, or a
-    float is none of the ints of its column.
+    number is none of those of its column.
 
     None, too, if the predicate has no facts at all, so that the types of its columns are unknown.
     Its constants have types that fit the columns (`of_types`).
@@ -217,21 +221,26 @@ def key_of(known: Known, atom: Atom) -> Key | None:
                 return None
             values.append(ids[str(constant.value)])
         elif _rounds(constant, column):
-            exact = _as_int(constant.value)
+            exact = _as_narrower(constant.value, column.type)
             if exact is None:
                 return None
             values.append(exact)
         elif column.type is Type.FLOAT:
             values.append(one_nan(float(cast(float, constant.value))))
+        elif column.type is Type.DECIMAL:
+            values.append(Decimal(cast(int, constant.value)))
         else:
             values.append(constant.value)
     return atom.predicate, tuple(values)
 
 
-def _as_int(value: object) -> int | None:
-    """A float as the int that it equals; None if there is none of 64 bits."""
-    assert isinstance(value, float)
-    whole = value.is_integer() and -(2.0**63) <= value < 2.0**63
+def _as_narrower(value: object, type_: Type | None) -> int | Decimal | None:
+    """A number as one of a narrower type that it equals; None if there is none."""
+    assert isinstance(value, float | Decimal)
+    if type_ is Type.DECIMAL:
+        exact = Decimal(repr(value))
+        return exact if fits(exact) else None
+    whole = -(2**63) <= value < 2**63 and value == int(value)
     return int(value) if whole else None
 
 

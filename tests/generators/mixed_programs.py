@@ -1,0 +1,282 @@
+"""Random programs with columns of type any beside native ones, and random changes to them.
+
+Each column has a kind: the type that it is meant to have. Declared columns have it; others have
+what their facts and rules give, and widen when others come. So a rule or a fact may turn out to be
+ill-typed: then the oracle says so, and the change is to be refused.
+
+By construction programs are stratified, by levels, and finite: recursive rules compute nothing.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+from generators.mixed_rules import MixedRules, chance
+from generators.programs import Rule
+from generators.typed_language import DERIVED_NAMES, EXPLICIT_NAMES
+from support.mixed_programs import Row, stored
+from support.mixed_terms import XSD, MixedValue, Term
+from support.mixed_types import NUMBERS, Clash, Types, column_types, joined, value_type
+from support.naive import reads
+
+
+def literal(form: str, datatype: str) -> str:
+    return f'"{form}"^^<{XSD}{datatype}>'
+
+
+D = datetime.datetime
+
+POOLS: dict[str, tuple[MixedValue, ...]] = {
+    "symbol": ("a", "b", "A", "C d", "", "É", "5", "true", "http://e/x", "urn:x", '"Haus"@de',
+               '"5"^^<http://e/t>', "_:b1"),
+    "int": (1, 2, 3, 5, 0, -2, 2**53, 2**53 + 1),
+    "float": (1.0, 2.0, 0.5, 2.5, -0.0, -0.5, math.nan, math.inf, -math.inf, 2.0**53),
+    "bool": (True, False),
+    "date": (datetime.date(2026, 1, 31), datetime.date(2024, 2, 29), datetime.date(2026, 2, 1)),
+    "timestamp": (D(2026, 1, 31), D(2026, 1, 31, 12), D(2026, 1, 31, 11, 0, 0, 500000)),
+}  # fmt: skip
+
+LITERALS = (
+    *(literal(form, "integer") for form in ("05", "5", "+2", "9007199254740993",
+      "18446744073709551616", "-1", "1234567890123456789012345")),
+    *(literal(form, name) for form, name in (
+        ("5", "int"), ("2", "byte"), ("300", "byte"), ("x", "integer"), ("1", "positiveInteger"),
+        ("5", "long"), ("-1", "unsignedInt"), ("0", "unsignedByte"),
+    )),
+    *(literal(form, "decimal") for form in ("5.0", "5", "2.50", "0.5", "-2.0", "0.1",
+      "0.1234567890123456789012345678901234567890", "12345678901234567890.5", ".5", "1e3")),
+    *(literal(form, "double") for form in ("5", "5.0", "5.0E0", "0.5", "-0.0", "NaN", "INF", "-INF",
+      "1e300", "0.1", "y")),
+    *(literal(form, "float") for form in ("2.5", "0.1", "1e39")),
+    *(literal(form, "boolean") for form in ("true", "1", "0", "yes")),
+    *(literal(form, "date") for form in ("2026-01-31", "2026-02-30")),
+    *(literal(form, "dateTime") for form in ("2026-01-31T12:00:00", "2026-01-31T12:00:00Z",
+      "2026-01-31T13:00:00+01:00", "2026-01-31T00:00:00", "2026-01-31T12:00:00.000", "noon",
+      "2026-01-30T24:00:00")),
+)  # fmt: skip
+"""Terms that only a column of symbols or a mixed one can hold: several spellings of one value."""
+
+
+DECLARED = (100, 70, 30)
+"""How many of a hundred predicates of a program may have declarations."""
+
+
+@dataclass(frozen=True)
+class Predicate:
+    name: str
+    kinds: tuple[str, ...]
+    level: int
+    aggregate: bool = False
+    declared: bool = True
+
+    @property
+    def settled(self) -> tuple[str | None, ...]:
+        """The types of its columns before there are facts."""
+        return tuple(kind if self.declared else None for kind in self.kinds)
+
+
+@dataclass(frozen=True)
+class Program:
+    schema: tuple[Predicate, ...]
+    rules: tuple[Rule, ...]
+
+    @property
+    def declarations(self) -> str:
+        return "".join(
+            f".decl {p.name}({', '.join(f'c{i}: {kind}' for i, kind in enumerate(p.kinds))})\n"
+            for p in self.schema
+            if p.declared
+        )
+
+    @property
+    def strict(self) -> frozenset[str]:
+        return frozenset(p.name for p in self.schema if p.declared)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One atomic change: facts and rules that leave and come."""
+
+    inserts: Mapping[str, Sequence[Row]]
+    deletes: Mapping[str, Sequence[Row]]
+    add: tuple[Rule, ...] = ()
+    drop: tuple[str, ...] = ()
+
+
+# --- programs ------------------------------------------------------------------------------------
+
+
+def random_program(rng: Random) -> Program:
+    """A program of two to five derived predicates over two to four explicit ones."""
+    native = rng.choice(("int", "int", "float", "bool", "date", "timestamp", "symbol"))
+    predicates: list[Predicate] = []
+    names = iter(rng.sample(EXPLICIT_NAMES, 4))
+    declared = rng.choice(DECLARED)
+    for number in range(rng.choice((2, 3, 3, 4))):
+        kinds = _kinds(rng, native) if number else ("any", *_kinds(rng, native)[:1])
+        predicates.append(Predicate(next(names), kinds, 0, declared=chance(rng, declared)))
+    names = iter(rng.sample(DERIVED_NAMES, 5))
+    for level in range(1, rng.choice((2, 3, 3, 4))):
+        for _ in range(rng.choice((1, 1, 2))):
+            name = next(names, None)
+            if name is not None:
+                is_aggregate = chance(rng, 30)
+                predicates.append(
+                    Predicate(name, _kinds(rng, native), level, is_aggregate, chance(rng, declared))
+                )
+    drawn = MixedRules(rng, predicates, POOLS)
+    rules = [rule for p in predicates if p.level for rule in drawn.rules_of(p)]
+    # A rule that reads the same as another is passed over when it is added.
+    return Program(tuple(predicates), tuple({repr(replace(r, name="")): r for r in rules}.values()))
+
+
+def _kinds(rng: Random, native: str) -> tuple[str, ...]:
+    """One to three columns, mostly mixed ones and those of one native type, so that they join."""
+    size = rng.choice((1, 2, 2, 2, 3))
+    if chance(rng, 25):
+        return ("any",) * size
+    other = rng.choice(("int", "float", "bool", "date", "timestamp", "symbol"))
+    return tuple(rng.choice(("any", "any", native, native, other)) for _ in range(size))
+
+
+def random_rows(rng: Random, predicate: Predicate, count: int) -> list[Row]:
+    """Rows from small pools, so that they join."""
+    return [tuple(random_value(rng, kind) for kind in predicate.kinds) for _ in range(count)]
+
+
+def random_value(rng: Random, kind: str) -> MixedValue:
+    """A value for a column: of a mixed one, a native value, a symbol or a literal's text."""
+    if kind == "any":
+        if chance(rng, 45):
+            return rng.choice(LITERALS)
+        kind = rng.choice(("int", "int", "float", "bool", "date", "timestamp", "symbol"))
+    pool = POOLS[kind]
+    return rng.choice(pool[:3] if chance(rng, 50) else pool)
+
+
+# --- changes -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class State:
+    """Rules and facts as the changes so far have left them, and the types of all columns.
+
+    `settled` are the types that declarations and facts have given, `types` those that rules have
+    given, too.
+    """
+
+    rules: Mapping[str, Rule]
+    facts: Mapping[str, frozenset[Row]]
+    settled: Types
+    types: Types
+
+    @classmethod
+    def empty(cls, program: Program) -> State:
+        settled = {p.name: p.settled for p in program.schema}
+        return cls({}, {}, settled, settled)
+
+    def after(self, change: Change, program: Program) -> State:
+        """What is there after a change. Raises Clash if it is to be refused."""
+        rules = {n: r for n, r in self.rules.items() if n not in change.drop}
+        rules |= {rule.name: rule for rule in change.add}
+        facts = {
+            name: rows - set(change.deletes.get(name, ())) for name, rows in self.facts.items()
+        }
+        settled = dict(self.settled)
+        for name, rows in change.inserts.items():
+            strict = name in program.strict
+            settled[name] = tuple(
+                _settled(
+                    old, [row[i] for row in rows], [row[i] for row in facts.get(name, ())], strict
+                )
+                for i, old in enumerate(settled[name])
+            )
+        types = column_types(list(rules.values()), settled, program.strict)
+        settled = {
+            name: tuple(s and t for s, t in zip(old, types[name], strict=True))
+            for name, old in settled.items()
+        }
+        for name, rows in change.inserts.items():
+            facts[name] = facts.get(name, frozenset()) | set(rows)
+        facts = {n: frozenset(stored(r, types[n]) for r in rows) for n, rows in facts.items()}
+        mentioned = {name for rule in rules.values() for name in predicates_of(rule)}
+        for p in program.schema:
+            if not (p.declared or facts.get(p.name) or p.name in mentioned):
+                settled[p.name] = types[p.name] = (None,) * len(p.kinds)  # type: ignore[index]
+        return State(rules, facts, settled, types)
+
+
+def _settled(
+    old: str | None, come: Sequence[MixedValue], there: Sequence[MixedValue], strict: bool
+) -> str | None:
+    """The type of a column after some values came.
+
+    Ints become floats only where no two of them would become the same.
+    """
+    given = [value_type(value) for value in come]
+    if strict:
+        for type_ in given:
+            if old != "any" and type_ != old and not (old == "float" and type_ == "int"):
+                raise Clash(f"a {type_} comes to a column of {old}")
+        return old
+    found = old
+    for type_ in given:
+        found = joined(found, type_)
+    ints = [v for v in (*come, *there) if type(v) is int]
+    if found == "float" and {old, *given} >= set(NUMBERS) and any(int(float(v)) != v for v in ints):
+        return "any"
+    return found
+
+
+def predicates_of(rule: Rule) -> set[str]:
+    """The predicates in a rule."""
+    return {rule.head.predicate, *(name for name, _ in reads(rule.body))}
+
+
+def random_change(rng: Random, program: Program, state: State) -> Change:
+    """A change that is possible in a state, if its types fit."""
+    what = rng.choice(("facts", "facts", "facts", "rules", "both"))
+    inserts: dict[str, Sequence[Row]] = {}
+    deletes: dict[str, Sequence[Row]] = {}
+    open_ = [p for p in program.schema if not p.aggregate]
+    if what != "rules":
+        for _ in range(rng.choice((1, 1, 2))):
+            predicate = rng.choice([p for p in open_ if p.level == 0] * 4 + open_)
+            present = sorted(state.facts.get(predicate.name, ()), key=repr)
+            if present and chance(rng, 45):
+                deletes[predicate.name] = rng.sample(
+                    present, min(len(present), rng.choice((1, 1, 2, 9)))
+                )
+            else:
+                inserts[predicate.name] = random_rows(rng, predicate, rng.choice((1, 2, 4)))
+    deletes = {name: rows for name, rows in deletes.items() if name not in inserts}
+    add: list[Rule] = []
+    drop: list[str] = []
+    if what != "facts":
+        absent = [rule for rule in program.rules if rule.name not in state.rules]
+        if absent and chance(rng, 60):
+            add.append(rng.choice(absent))
+        elif state.rules:
+            drop.append(rng.choice(sorted(state.rules)))
+    return Change(inserts, deletes, tuple(add), tuple(drop))
+
+
+def first_change(rng: Random, program: Program) -> Change:
+    """The first facts, and all rules."""
+    inserts = {
+        p.name: random_rows(rng, p, rng.choice((2, 4, 6)))
+        for p in program.schema
+        if not p.aggregate and (p.level == 0 or chance(rng, 20))
+    }
+    return Change(inserts, {}, program.rules)
+
+
+def given(rows: Iterable[Row]) -> list[tuple[object, ...]]:
+    """Rows as somebody may give them: terms as their texts."""
+    return [
+        tuple(value.text if isinstance(value, Term) else value for value in row) for row in rows
+    ]

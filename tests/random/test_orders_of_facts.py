@@ -1,0 +1,210 @@
+"""In which order facts and files come makes no difference: columns widen to the same in the end.
+
+Batches of facts of a predicate without a declaration come by different verbs, in several orders:
+the facts, the types of the columns, and what a rule derives of them must be the same. And they are
+the terms that came, whatever was there before them.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+from support import budget
+from support.mixed_terms import XSD, as_type, compare, term_of
+from support.mixed_types import joined, value_type
+from support.naive_values import NoValue
+
+if TYPE_CHECKING:
+    from zodiac_sql import KnowledgeBase
+
+OpenKb = Callable[..., "KnowledgeBase"]
+Rows = list[tuple[str, Any]]
+
+PROPERTY = "http://example.org/value"
+RULE = f"big: big(X) :- <{PROPERTY}>(_, X), X > 2.\nkept: kept(X, N) :- <{PROPERTY}>(N, X)."
+ORDERS = 3
+TRIES = budget.either(ci=8, fuzz=10)
+
+POOLS: dict[str, Sequence[Any]] = {
+    "int": (1, 2, 5, -3, 2**40),
+    "float": (0.5, 2.5, 5.0, -1.25),
+    "bool": (True, False),
+    "date": (datetime.date(2026, 1, 31), datetime.date(2024, 2, 29)),
+    "timestamp": (datetime.datetime(2026, 1, 31, 12), datetime.datetime(2026, 1, 31)),
+    "symbol": ("a", "b", "5", "n/a", "http://example.org/a"),
+}
+LITERALS = tuple(
+    f'"{form}"^^<{XSD}{name}>'
+    for form, name in (
+        ("5", "integer"), ("05", "integer"), ("7", "int"), ("2.50", "decimal"), ("5", "double"),
+        ("0.5", "double"), ("true", "boolean"), ("1", "boolean"), ("2026-01-31", "date"),
+        ("2026-01-31T12:00:00", "dateTime"), ("2026-01-31T12:00:00Z", "dateTime"),
+        ("2026-01-31T13:00:00+01:00", "dateTime"), ("x", "integer"), ("300", "byte"),
+    )
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Facts that come together, by a verb."""
+
+    verb: str
+    rows: tuple[tuple[str, Any], ...]
+
+
+@pytest.mark.fuzz(share=2)
+def test_all_orders_lead_to_the_same(open_kb: OpenKb) -> None:
+    chance = Random(budget.seed(5518))
+    for _ in range(TRIES):
+        seed = chance.randrange(2**32)
+        try:
+            check(open_kb, seed)
+        except BaseException as error:
+            error.add_note(f"check(open_kb, {seed})")
+            raise
+        budget.tried("orders of facts", ORDERS)
+
+
+def check(open_kb: OpenKb, seed: int) -> None:
+    rng = Random(seed)
+    batches = random_batches(rng)
+    types, facts = expected(batches)
+    for _ in range(ORDERS):
+        rng.shuffle(batches)
+        print("% order", *batches, sep="\n%   ")
+        with TemporaryDirectory() as directory, open_kb(Path(directory) / "case.duckdb") as kb:
+            rule_first = rng.random() < 0.5
+            if rule_first:
+                kb.add_rules(RULE)
+            bring(kb, batches, Path(directory), together=rng.random() < 0.3)
+            if not rule_first:
+                kb.add_rules(RULE)
+            assert column_type(kb) == types
+            found = {(s, repr(o)) for s, o in kb.table(PROPERTY).fetchall()}
+            assert found == {(s, repr(o)) for s, o in facts}
+            big = {repr(x) for (x,) in kb.table("big").fetchall()}
+            assert big == {repr(o) for _, o in facts if _is_big(o)}
+            assert kb.verify()
+
+
+def random_batches(rng: Random) -> list[Batch]:
+    numbers = rng.random() < 0.3
+    batches = []
+    for number in range(rng.choice((2, 2, 3, 4))):
+        verb = rng.choice(("insert", "insert", "arrow", "text", "nt", "json", "parquet"))
+        kind = rng.choice(("int", "float") if numbers else (*POOLS, "mixed", "mixed"))
+        rows = tuple(
+            (f"http://example.org/{number}_{i}", _value(rng, verb, kind))
+            for i in range(rng.choice((1, 2, 3)))
+        )
+        batches.append(Batch(verb, rows))
+    return batches
+
+
+def _value(rng: Random, verb: str, kind: str) -> Any:
+    """A value that a verb can bring: of tables with types, one of these."""
+    if kind == "mixed" and verb == "nt":
+        return rng.choice(LITERALS)
+    if verb == "json" and kind in ("mixed", "date", "timestamp"):
+        kind = "int"
+    if kind == "mixed":
+        kind = rng.choice(list(POOLS)) if verb in ("insert", "text") else "symbol"
+    return rng.choice(POOLS[kind])
+
+
+def expected(batches: Sequence[Batch]) -> tuple[str | None, set[tuple[str, Any]]]:
+    """The type of the second column, and the facts."""
+    type_: str | None = None
+    for batch in batches:
+        for _, value in batch.rows:
+            type_ = joined(type_, "any" if value in LITERALS else value_type(value))
+    rows = [(s, _stored(o, type_)) for batch in batches for s, o in batch.rows]
+    return type_, set(rows)
+
+
+def _stored(value: Any, type_: str | None) -> Any:
+    found = as_type(value, type_)
+    return getattr(found, "text", found)
+
+
+def _is_big(value: Any) -> bool:
+    try:
+        return compare(term_of(value), ">", 2)
+    except NoValue:
+        return False
+
+
+def column_type(kb: KnowledgeBase) -> str:
+    columns = {name: text for name, _, text, *_ in kb.predicates().fetchall()}
+    return columns[PROPERTY].rpartition(": ")[2]
+
+
+# --- verbs ---------------------------------------------------------------------------------------
+
+
+def bring(kb: KnowledgeBase, batches: Sequence[Batch], directory: Path, together: bool) -> None:
+    if together:
+        with kb.update() as update:
+            for number, batch in enumerate(batches):
+                VERBS[batch.verb](update, batch.rows, directory / f"f{number}")
+        return
+    for number, batch in enumerate(batches):
+        VERBS[batch.verb](kb, batch.rows, directory / f"f{number}")
+
+
+def _insert(target: Any, rows: Rows, file: Path) -> None:
+    target.insert(PROPERTY, list(rows))
+
+
+def _table(rows: Rows) -> pa.Table:
+    return pa.table({"s": [s for s, _ in rows], "o": [o for _, o in rows]})
+
+
+def _arrow(target: Any, rows: Rows, file: Path) -> None:
+    target.insert(PROPERTY, _table(rows))
+
+
+def _parquet(target: Any, rows: Rows, file: Path) -> None:
+    parquet.write_table(_table(rows), f"{file}.parquet")
+    target.load(f"{file}.parquet", PROPERTY)
+
+
+def _json(target: Any, rows: Rows, file: Path) -> None:
+    path = file.with_suffix(".json")
+    path.write_text("\n".join(json.dumps({"s": s, "o": o}) for s, o in rows))
+    target.load(path, PROPERTY)
+
+
+def _text(target: Any, rows: Rows, file: Path) -> None:
+    facts = "\n".join(f"<{PROPERTY}>(<{s}>, {_written(o)})." for s, o in rows)
+    target.add_rules(facts)
+
+
+def _nt(target: Any, rows: Rows, file: Path) -> None:
+    path = file.with_suffix(".nt")
+    path.write_text("".join(f"<{s}> <{PROPERTY}> {_written(o)} .\n" for s, o in rows))
+    target.load(path)
+
+
+def _written(value: Any) -> str:
+    """A value in N-Triples, which rules read, too."""
+    text = term_of(value).text
+    if text.startswith('"'):
+        return text
+    return f"<{text}>" if text.startswith("http://") else f'"{text}"'
+
+
+VERBS: dict[str, Callable[[Any, Any, Path], None]] = {
+    "insert": _insert, "arrow": _arrow, "parquet": _parquet, "json": _json, "text": _text,
+    "nt": _nt,
+}  # fmt: skip

@@ -1,0 +1,231 @@
+"""Which types columns and variables have where some columns are mixed: the oracle's own reading.
+
+A type is symbol, int, float, bool, date, timestamp, any, or None while it is open. What a type
+does not allow is a Clash: the change is to be refused.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from decimal import Decimal
+
+from generators.programs import Aggregate, Atom, Bind, Compare, Literal, Not, Rule, Var
+from support.mixed_terms import Term
+from support.naive_types import assignments, given_variables, variables_of
+from support.naive_values import Call
+
+Types = Mapping[str, tuple[str | None, ...]]
+
+NUMBERS = ("int", "float")
+MOMENTS = ("date", "timestamp")
+COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
+
+
+class Clash(Exception):
+    """A rule or a fact is ill-typed."""
+
+
+# --- columns -------------------------------------------------------------------------------------
+
+
+def column_types(rules: Sequence[Rule], settled: Types, strict: Collection[str]) -> Types:
+    """The types of all columns; those of predicates that are not `strict` widen. Raises Clash."""
+    types = dict(settled)
+    changed = True
+    while changed:
+        changed = False
+        for rule in rules:
+            name = rule.head.predicate
+            if name in strict:
+                continue
+            variables = variable_types(rule.body, types)
+            given = [expression_type(term, variables) for term in rule.head.terms]
+            found = tuple(map(joined, types[name], given))
+            changed |= found != types[name]
+            types[name] = found
+    for rule in rules:
+        check(rule, types)
+    return types
+
+
+def joined(first: str | None, second: str | None) -> str | None:
+    """The least type that holds the values of both."""
+    if first is None or second is None or first == second:
+        return first or second
+    return "float" if first in NUMBERS and second in NUMBERS else "any"
+
+
+def value_type(value: object) -> str:
+    """The type of a constant, or of a value that somebody inserts."""
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, datetime.datetime):
+        return "any" if value.tzinfo else "timestamp"
+    if isinstance(value, datetime.date):
+        return "date"
+    if isinstance(value, Term | Decimal):
+        return "any"
+    return {int: "int", float: "float", str: "symbol"}[type(value)]
+
+
+# --- variables -----------------------------------------------------------------------------------
+
+
+def variable_types(body: Sequence[Literal], types: Types) -> dict[Var, str | None]:
+    """The type of each variable: a native one if it stands in a native column, too."""
+    found: dict[Var, str | None] = {}
+
+    def meet(variable: object, type_: str | None) -> None:
+        if isinstance(variable, Var) and not variable.anonymous:
+            found[variable] = met(found.get(variable), type_)
+
+    for literal in body:
+        if isinstance(literal, Atom):
+            for term, type_ in zip(literal.terms, types[literal.predicate], strict=True):
+                meet(term, type_)
+    for literal in body:
+        if isinstance(literal, Aggregate):
+            inside = variable_types(literal.body, types)
+            for variable in literal.group:
+                meet(variable, inside.get(variable))
+            meet(literal.result, aggregate_type(literal, inside.get(literal.argument)))
+    given = given_variables(body)
+    pending = [literal for literal in body if isinstance(literal, Bind | Compare)]
+    for _ in pending:
+        for literal in pending:
+            for target, value in assignments(literal):
+                if target not in given and variables_of(value) <= given:
+                    meet(target, expression_type(value, found))
+                    given = given | {target}
+    for literal in body:
+        if isinstance(literal, Not):
+            for term, type_ in zip(literal.atom.terms, types[literal.atom.predicate], strict=True):
+                if isinstance(term, Var) and found.get(term) != "any":
+                    meet(term, type_)
+    return found
+
+
+def met(first: str | None, second: str | None) -> str | None:
+    """The type of a variable that stands in two places."""
+    if first in (None, "any"):
+        return second or first
+    return "float" if second == "float" and first == "int" else first
+
+
+def aggregate_type(literal: Aggregate, argument: str | None) -> str | None:
+    if literal.function == "COUNT":
+        return "int"
+    if literal.function in ("AVG", "MED"):
+        return "float"
+    if argument is None and literal.otherwise is not None:
+        return value_type(literal.otherwise)
+    return argument
+
+
+_FIXED = {
+    "/": "float", "text": "symbol", "concat": "symbol", "int": "int", "float": "float",
+    "length": "int", "year": "int", "upper": "symbol",
+    **dict.fromkeys((*COMPARISONS, "and", "or", "not"), "bool"),
+}  # fmt: skip
+
+
+def expression_type(expression: object, variables: Mapping[Var, str | None]) -> str | None:
+    """The type of an expression's value; None if that of an argument is open."""
+    if isinstance(expression, Var):
+        return variables.get(expression)
+    if not isinstance(expression, Call):
+        return value_type(expression)
+    if expression.function in _FIXED:
+        return _FIXED[expression.function]
+    arguments = [expression_type(a, variables) for a in expression.arguments]
+    if expression.function == "if":
+        del arguments[0]
+    if None in arguments:
+        return None
+    if "any" in arguments:
+        computed = expression.function not in ("if", "least", "greatest")
+        return "float" if computed and "float" in arguments else "any"
+    return "float" if "float" in arguments else arguments[0]
+
+
+# --- what is refused -----------------------------------------------------------------------------
+
+
+def comparable(first: str | None, second: str | None) -> bool:
+    if None in (first, second) or "any" in (first, second) or first == second:
+        return True
+    return first in NUMBERS and second in NUMBERS
+
+
+def check(rule: Rule, types: Types) -> None:
+    """Raise Clash if a rule is ill-typed."""
+    variables = variable_types(rule.body, types)
+    check_body(rule.body, types, variables)
+    for term, wanted in zip(rule.head.terms, types[rule.head.predicate], strict=True):
+        given = expression_type(term, variables)
+        if given and wanted and given != wanted and wanted != "any":
+            if not (wanted == "float" and given == "int"):
+                raise Clash(f"{rule.name} gives {given} to a column of {wanted}")
+
+
+def check_body(body: Iterable[Literal], types: Types, variables: Mapping[Var, str | None]) -> None:
+    for literal in body:
+        if isinstance(literal, Atom | Not):
+            atom = literal.atom if isinstance(literal, Not) else literal
+            for term, column in zip(atom.terms, types[atom.predicate], strict=True):
+                _alike(expression_type(term, variables) if not _anonymous(term) else None, column)
+        elif isinstance(literal, Aggregate):
+            _check_aggregate(literal, types, variables)
+        elif isinstance(literal, Bind):
+            _check_expression(literal.expression, variables)
+            _alike(variables.get(literal.variable), expression_type(literal.expression, variables))
+        else:
+            _check_expression(Call(literal.operator, (literal.left, literal.right)), variables)
+
+
+def _anonymous(term: object) -> bool:
+    return isinstance(term, Var) and term.anonymous
+
+
+def _alike(first: str | None, second: str | None) -> None:
+    if not comparable(first, second):
+        raise Clash(f"{first} meets {second}")
+
+
+def _check_aggregate(literal: Aggregate, types: Types, outside: Mapping[Var, str | None]) -> None:
+    inside = variable_types(literal.body, types)
+    check_body(literal.body, types, inside)
+    for variable in literal.group:
+        _alike(outside.get(variable), inside.get(variable))
+    argument = inside.get(literal.argument)
+    if literal.function in ("SUM", "AVG", "MED") and argument not in (None, "any", *NUMBERS):
+        raise Clash(f"{literal.function} of {argument}")
+    value = aggregate_type(literal, argument)
+    if literal.otherwise is not None and value not in (None, "float", "any"):
+        if value != value_type(literal.otherwise):
+            raise Clash(f"ELSE gives another type than {value}")
+
+
+def _check_expression(expression: object, variables: Mapping[Var, str | None]) -> None:
+    if not isinstance(expression, Call):
+        return
+    for argument in expression.arguments:
+        _check_expression(argument, variables)
+    given = [expression_type(argument, variables) for argument in expression.arguments]
+    function = expression.function
+    if function in COMPARISONS and set(given) != set(MOMENTS):
+        _alike(*given)
+    elif function == "if":
+        _alike(*given[1:])
+        given = given[:1]
+    wanted = (
+        ("bool",) if function in ("if", "and", "or", "not")
+        else NUMBERS if function in _NUMERIC
+        else None
+    )  # fmt: skip
+    if wanted and any(type_ not in (None, "any", *wanted) for type_ in given):
+        raise Clash(f"{function} takes no {given}")
+
+
+_NUMERIC = ("+", "-", "*", "/", "%", "abs", "floor", "ceil", "round")

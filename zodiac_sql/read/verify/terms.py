@@ -1,0 +1,268 @@
+"""What terms of all kinds are worth, for rule_body.py alone: macros over structs.
+
+A struct has the text of a term, and what the dictionary keeps beside it. What a rule computes has
+no text before it is written. The sort 0 is that of a native timestamp, of which nobody knows
+whether it had a time zone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from sqlglot import exp
+
+from zodiac_sql.database import dictionary
+from zodiac_sql.database.statements import temp_table, text
+from zodiac_sql.facts.native_text import datatype_of, literal_text
+from zodiac_sql.language.symbols import XSD
+from zodiac_sql.language.syntax import Type
+from zodiac_sql.sql.decimals import product
+from zodiac_sql.sql.functions import built, typed
+
+MACROS = f"""
+CREATE OR REPLACE TEMP MACRO zodiac_verify_int(given) AS
+    list_transform([given], lambda t: CASE
+        WHEN t.exact = trunc(t.exact) THEN TRY_CAST(t.exact AS BIGINT)
+        WHEN t.exact IS NULL AND t.number = trunc(t.number) THEN TRY_CAST(t.number AS BIGINT)
+    END)[1];
+
+-- The order of two values: -1, 0 or 1; NULL where there is none.
+CREATE OR REPLACE TEMP MACRO zodiac_verify_sign(a, b) AS
+    CASE WHEN a < b THEN -1 WHEN a = b THEN 0 WHEN a > b THEN 1 END;
+
+CREATE OR REPLACE TEMP MACRO zodiac_verify_order(first, second) AS
+    list_transform([{{'a': first, 'b': second}}], lambda p: CASE
+        WHEN p.a.exact IS NOT NULL AND p.b.exact IS NOT NULL
+        THEN zodiac_verify_sign(p.a.exact, p.b.exact)
+        WHEN p.a.number IS NOT NULL AND p.b.number IS NOT NULL
+        THEN zodiac_verify_sign(p.a.number, p.b.number)
+        WHEN p.a.truth IS NOT NULL AND p.b.truth IS NOT NULL
+        THEN zodiac_verify_sign(p.a.truth, p.b.truth)
+        WHEN p.a.moment IS NOT NULL AND p.b.moment IS NOT NULL
+             AND (p.a.sort = 0 OR p.b.sort = 0 OR (p.a.sort = 7) = (p.b.sort = 7))
+        THEN zodiac_verify_sign(p.a.moment, p.b.moment)
+        WHEN p.a.sort IS NULL AND p.b.sort IS NULL
+        THEN zodiac_verify_sign(zodiac.lexical(p.a.text), zodiac.lexical(p.b.text))
+    END)[1];
+
+-- Whether two terms are one, or have the same value. Two texts that mean the same are two terms.
+CREATE OR REPLACE TEMP MACRO zodiac_verify_equal(first, second) AS
+    list_transform([{{'a': first, 'b': second}}], lambda p: coalesce(p.a.text = p.b.text, false)
+        OR ((p.a.sort IS NOT NULL OR p.b.sort IS NOT NULL)
+            AND coalesce(zodiac_verify_order(p.a, p.b) = 0, false)))[1];
+
+-- A number as a struct, with the sort that it has if nothing is rounded.
+CREATE OR REPLACE TEMP MACRO zodiac_verify_number(s, e, n) AS
+    list_transform([{{'s': s, 'e': e, 'n': n}}], lambda v: CASE WHEN v.n IS NOT NULL THEN {{
+        'text': NULL::VARCHAR,
+        'sort': (CASE WHEN v.e IS NULL THEN 3 WHEN v.s = 1 AND TRY_CAST(v.e AS BIGINT) IS NULL
+                      THEN 2 ELSE v.s END)::TINYINT,
+        'exact': v.e::DECIMAL(38, 18), 'number': v.n::DOUBLE,
+        'moment': NULL::TIMESTAMP, 'truth': NULL::BOOLEAN}} END)[1];
+
+CREATE OR REPLACE TEMP MACRO zodiac_verify_text(given) AS
+    list_transform([given], lambda t: coalesce(t.text, CASE t.sort
+        WHEN 1 THEN '"' || t.exact::BIGINT || '"^^<{XSD}integer>'
+        WHEN 2 THEN '"' || regexp_replace(rtrim(t.exact::VARCHAR, '0'), '[.]$', '.0')
+                    || '"^^<{XSD}decimal>'
+        WHEN 3 THEN '"' || CASE WHEN isnan(t.number) THEN 'NaN' WHEN t.number = 'inf' THEN 'INF'
+                                WHEN t.number = '-inf' THEN '-INF' ELSE t.number::VARCHAR END
+                    || '"^^<{XSD}double>' END))[1];
+
+-- What puts terms in order: numbers, booleans, dates and times, and then all others.
+CREATE OR REPLACE TEMP MACRO zodiac_verify_place(given) AS
+    list_transform([given], lambda t: {{
+        'kind': CASE WHEN t.number IS NOT NULL THEN 0 WHEN t.truth IS NOT NULL THEN 1
+                     WHEN t.moment IS NOT NULL THEN 2 ELSE 3 END,
+        'number': t.number, 'truth': t.truth, 'moment': t.moment,
+        'meant': zodiac.lexical(zodiac_verify_text(t)), 'text': zodiac_verify_text(t)}})[1];
+"""
+
+_FIELDS = {
+    "text": "VARCHAR", "sort": "TINYINT", "exact": "DECIMAL(38, 18)", "number": "DOUBLE",
+    "moment": "TIMESTAMP", "truth": "BOOLEAN",
+}  # fmt: skip
+
+
+def looked_up(id_: exp.Expr) -> exp.Expr:
+    """The struct of the term with an id."""
+    row = _struct({name: exp.column(name, table="k") for name in _FIELDS})
+    same = exp.column("id", table="k").eq(id_.copy())
+    # The minimum gives one struct even if a damaged dictionary has several.
+    found = exp.select(exp.Min(this=row)).from_(temp_table(dictionary.KNOWN).as_("k"))
+    return exp.Subquery(this=found.where(same))
+
+
+def of_text(written: exp.Expr) -> exp.Expr:
+    """The struct of a symbol whose column has no other terms than symbols."""
+    return _struct({"text": written})
+
+
+def of_native(value: exp.Expr, type_: Type) -> exp.Expr:
+    """The struct of a native value."""
+    fields = {"text": native_text(value, type_)}
+    match type_:
+        case Type.INT:
+            fields |= {"sort": exp.convert(1), "exact": value, "number": value}
+        case Type.FLOAT:
+            fields |= {"sort": exp.convert(3), "number": value}
+        case Type.BOOL:
+            fields |= {"sort": exp.convert(4), "truth": value}
+        case Type.DATE:
+            fields |= {"sort": exp.convert(5), "moment": value}
+        case Type.TIMESTAMP:
+            fields |= {"sort": exp.convert(0), "moment": value}
+    there = exp.not_(value.copy().is_(exp.null()))
+    return exp.case().when(there, _struct(fields))
+
+
+def native_text(value: exp.Expr, type_: Type) -> exp.Expr:
+    """The text of the term that a native value is in a column of terms of all kinds."""
+    return literal_text(value.copy(), type_, datatype_of(type_, None))
+
+
+def narrowed(term: exp.Expr, type_: Type) -> exp.Expr:
+    """The native value that a term is equal to; NULL if there is none of the type."""
+    if type_ is Type.INT:
+        return _macro("int", term)
+    if type_ is Type.FLOAT:
+        return _field(term, "number")
+    if type_ is Type.BOOL:
+        return _field(term, "truth")
+    sorts = (5,) if type_ is Type.DATE else (0, 6, 7)
+    inside = _field(term, "sort").isin(*map(exp.convert, sorts))
+    moment = exp.case().when(inside, _field(term, "moment"))
+    return exp.cast(moment, "DATE") if type_ is Type.DATE else moment
+
+
+def moment_of(term: exp.Expr) -> exp.Expr:
+    """The moment of a date or a time."""
+    return _field(term, "moment")
+
+
+def text_alone(term: exp.Expr) -> exp.Expr:
+    """What a term means that has no value."""
+    return exp.case().when(_field(term, "sort").is_(exp.null()), meant(term))
+
+
+def meant(term: exp.Expr) -> exp.Expr:
+    """The text that a term means."""
+    return exp.Anonymous(this="zodiac.lexical", expressions=[written_term(term)])
+
+
+def written_term(term: exp.Expr) -> exp.Expr:
+    """The text of a term."""
+    return _macro("text", term)
+
+
+def place_of(term: exp.Expr) -> exp.Expr:
+    """What puts terms of all kinds in order."""
+    return _macro("place", term)
+
+
+def compared(operator: str, first: exp.Expr, second: exp.Expr) -> exp.Expr:
+    """A comparison of two terms."""
+    if operator in ("=", "!="):
+        same = _macro("equal", first, second)
+        return same if operator == "=" else exp.paren(exp.not_(same))
+    signs = {"<": (-1,), "<=": (-1, 0), ">": (1,), ">=": (0, 1)}[operator]
+    return exp.paren(_macro("order", first, second).isin(*map(exp.convert, signs)))
+
+
+def number_of(sort: exp.Expr, exact: exp.Expr, number: exp.Expr) -> exp.Expr:
+    """A number as a term: exact, if it has an exact value."""
+    return _macro("number", sort, exact, number)
+
+
+def total(terms: exp.Expr) -> exp.Expr:
+    """The sum of the numbers among terms of a group."""
+    number = _field(terms, "number")
+    ordered = exp.Order(this=number, expressions=[exp.Ordered(this=number.copy())])
+    there = exp.not_(number.copy().is_(exp.null()))
+    sorts = exp.Max(this=exp.case().when(there, _field(terms, "sort")))
+    exact = _field(terms, "exact")
+    counts = exp.Count(this=exact), exp.Count(this=number.copy())
+    sums = exp.case().when(counts[0].eq(counts[1]), _exact_total(exact))
+    return number_of(sorts, sums, exp.Sum(this=ordered))
+
+
+def _exact_total(exact: exp.Expr) -> exp.Expr:
+    """The sum of exact numbers; NULL if it has no room. Whole numbers are summed in 128 bits."""
+
+    def cut(value: exp.Expr) -> exp.Expr:
+        whole = exp.Anonymous(this="trunc", expressions=[value.copy()])
+        return exp.cast(whole, "HUGEINT")
+
+    decimal = exp.DataType.build(_FIELDS["exact"], dialect="duckdb")
+    wholes = exp.Cast(this=cut(exact), to=decimal)
+    rest = exp.Cast(this=exp.Sub(this=exact.copy(), expression=wholes), to=decimal.copy())
+    fraction = exp.Sum(this=rest)
+    whole = exp.paren(exp.Add(this=exp.Sum(this=cut(exact)), expression=cut(fraction)))
+    left = exp.Sub(this=fraction.copy(), expression=exp.Cast(this=cut(fraction), to=decimal.copy()))
+    fits = exp.func("abs", whole.copy()) < exp.Literal.number(10**20)
+    total = exp.Add(this=exp.Cast(this=whole, to=decimal.copy()), expression=exp.paren(left))
+    return exp.case().when(fits, total)
+
+
+def _struct(fields: dict[str, exp.Expr]) -> exp.Expr:
+    values = [
+        exp.PropertyEQ(
+            this=exp.to_identifier(name),
+            expression=exp.Cast(
+                this=fields[name].copy() if name in fields else exp.null(),
+                to=exp.DataType.build(type_, dialect="duckdb"),
+            ),
+        )
+        for name, type_ in _FIELDS.items()
+    ]
+    return exp.Struct(expressions=values)
+
+
+def _field(term: exp.Expr, name: str) -> exp.Expr:
+    return exp.Anonymous(this="struct_extract", expressions=[term.copy(), text(name)])
+
+
+def _macro(name: str, *arguments: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(
+        this=f"zodiac_verify_{name}", expressions=[one.copy() for one in arguments]
+    )
+
+
+# --- arithmetic -----------------------------------------------------------------------------------
+
+
+def computed(function: str, operands: Sequence[exp.Expr], places: Sequence[exp.Expr]) -> exp.Expr:
+    """A function of numbers that makes a number of their kind. `places` are other arguments, ints.
+
+    It is computed twice: of floats, and exactly. What has no exact value is a float.
+    """
+    numbers = [_field(one, "number") for one in operands]
+    types = [*(Type.FLOAT for _ in operands), *(Type.INT for _ in places)]
+    number = built(function, Type.FLOAT, [*numbers, *places], types)
+    number = typed(Type.FLOAT, number)
+    exacts = [_field(one, "exact") for one in operands]
+    given = [*exacts, *(place.copy() for place in places)]
+    decimals = [*(Type.DECIMAL for _ in operands), *(Type.INT for _ in places)]
+    own = _EXACTLY.get(function)
+    exact = own(*given) if own else built(function, Type.DECIMAL, given, decimals)
+    found = exp.Anonymous(this="try", expressions=[exact])
+    decimal = exp.DataType.build(_FIELDS["exact"], dialect="duckdb")
+    there = exp.and_(*(exp.not_(one.copy().is_(exp.null())) for one in exacts))
+    exact_value = exp.case().when(there, exp.TryCast(this=found, to=decimal, safe=True))
+    sorts = [_field(one, "sort") for one in operands]
+    widest = exp.func("greatest", *sorts) if len(sorts) > 1 else sorts[0]
+    return number_of(widest, exact_value, number)
+
+
+def _remainder(a: exp.Expr, b: exp.Expr) -> exp.Expr:
+    return exp.Mod(this=a, expression=exp.Nullif(this=b, expression=exp.convert(0)))
+
+
+_EXACTLY: Mapping[str, Callable[..., exp.Expr]] = {
+    "*": product,
+    "%": _remainder,
+    "floor": lambda a: exp.Anonymous(this="floor", expressions=[a]),
+    "ceil": lambda a: exp.Anonymous(this="ceil", expressions=[a]),
+    "abs": lambda a: exp.Anonymous(this="abs", expressions=[a]),
+}
+"""Functions that need other SQL for exact numbers."""

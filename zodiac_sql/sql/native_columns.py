@@ -1,0 +1,42 @@
+"""Mixed columns of a scan, read as native values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from zodiac_sql.database.dictionary import KNOWN
+from zodiac_sql.database.statements import temp_table
+from zodiac_sql.facts.native_text import datatype_of, literal_text
+from zodiac_sql.language.syntax import Type
+from zodiac_sql.sql.terms import native, parts_of_symbol
+
+
+def native_name(column: str) -> str:
+    """The name of the native values of a mixed column, which no user can give to a column."""
+    return f"zodiac$value of {column}"
+
+
+def with_native(
+    item: exp.Expr, alias: str, read: Mapping[str, Type], exactly: bool = False
+) -> exp.Expr:
+    """An item of FROM, with the native values of some mixed columns beside its own columns.
+
+    Its rows are those whose terms have such values. If they are read `exactly`, terms must be the
+    literals that rules make of the values: 5 is not "5.0"^^xsd:decimal then.
+    """
+    if not read:
+        return item
+    query = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier(alias)))
+    query = query.from_(item, copy=False)
+    for place, (column, type_) in enumerate(read.items()):
+        symbol = f"s{place}"
+        same = exp.column("id", table=symbol).eq(exp.column(column, table=alias, quoted=True))
+        query = query.join(temp_table(KNOWN).as_(symbol), on=same, copy=False)
+        value = native(parts_of_symbol(symbol), type_)
+        query = query.select(value.as_(native_name(column), quoted=True), copy=False)
+        if exactly:
+            written = literal_text(value.copy(), type_, datatype_of(type_, None))
+            query = query.where(exp.column("text", table=symbol).eq(written), copy=False)
+    return query.subquery(alias, copy=False)

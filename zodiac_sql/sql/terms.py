@@ -1,0 +1,321 @@
+"""Terms of mixed columns in SQL: what they are worth, and how they compare.
+
+A term is given by its id, or as a struct that an expression has made. What a struct is of has a
+text only if no number, date or boolean is to be written (README, "Terms of all kinds").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from zodiac_sql.database.column_types import SQL_TYPES
+from zodiac_sql.database.statements import once
+from zodiac_sql.database.term_values import (
+    BOOL,
+    DATE,
+    DECIMAL,
+    EXACT_TYPE,
+    FLOAT,
+    WHOLE,
+    ZONED,
+)
+from zodiac_sql.facts.native_text import datatype_of, literal_text
+from zodiac_sql.language.syntax import Type
+from zodiac_sql.sql.decimals import product
+from zodiac_sql.sql.functions import POSITIVE, built, typed
+
+Build = Callable[..., exp.Expr]
+
+TYPES = {
+    "text": "TEXT", "sort": "TINYINT", "exact": EXACT_TYPE, "number": "DOUBLE",
+    "moment": "TIMESTAMP", "truth": "BOOLEAN",
+}  # fmt: skip
+"""The fields of a struct, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a term is worth: an expression for each field of a struct; None where it has none.
+
+    Of a native timestamp the `sort` is None: it has been read from a time with a zone, or without.
+    """
+
+    text: exp.Expr | None = None
+    sort: exp.Expr | None = None
+    exact: exp.Expr | None = None
+    number: exp.Expr | None = None
+    moment: exp.Expr | None = None
+    truth: exp.Expr | None = None
+
+
+def parts_of_symbol(alias: str) -> Parts:
+    """The parts of a term, where its row of the dictionary is joined under an alias."""
+    return Parts(*(exp.column(name, table=alias) for name in TYPES))
+
+
+def parts_of_struct(struct: exp.Expr) -> Parts:
+    """The parts of a struct."""
+    return Parts(*(_call("struct_extract", struct.copy(), _text(name)) for name in TYPES))
+
+
+def parts_of_native(value: exp.Expr, type_: Type | None) -> Parts:
+    """The parts of a native value."""
+    match type_:
+        case Type.INT:
+            return Parts(None, _number(WHOLE), _cast(value, EXACT_TYPE), _cast(value, "DOUBLE"))
+        case Type.DECIMAL:
+            return Parts(None, _number(DECIMAL), value, _cast(value, "DOUBLE"))
+        case Type.FLOAT:
+            return Parts(None, _number(FLOAT), None, value)
+        case Type.BOOL:
+            return Parts(None, _number(BOOL), truth=value)
+        case Type.DATE:
+            return Parts(None, _number(DATE), moment=_cast(value, "TIMESTAMP"))
+        case Type.TIMESTAMP:
+            return Parts(moment=value)
+    raise ValueError(f"{type_} is no native type")
+
+
+def struct_of(parts: Parts) -> exp.Expr:
+    """A struct of parts."""
+    fields = [
+        exp.PropertyEQ(this=exp.to_identifier(name), expression=_cast(getattr(parts, name), type_))
+        for name, type_ in TYPES.items()
+    ]
+    return exp.Struct(expressions=fields)
+
+
+def native(parts: Parts, type_: Type) -> exp.Expr:
+    """The value of a type that is equal to a term; NULL if none is."""
+    if type_ is Type.BOOL:
+        return _there(parts.truth, type_)
+    if type_ is Type.FLOAT:
+        return _there(parts.number, type_)
+    if type_ is Type.DECIMAL:
+        made = built("decimal", type_, [_there(parts.number, Type.FLOAT)], [Type.FLOAT])
+        return exp.func("coalesce", _there(parts.exact, type_), made)
+    if type_ is Type.DATE:
+        day = _is(parts, DATE)
+        return exp.case().when(day, _cast(_there(parts.moment, Type.TIMESTAMP), "DATE"))
+    if type_ is Type.TIMESTAMP:
+        moment = _there(parts.moment, type_)
+        return exp.case().when(exp.not_(_is(parts, DATE)), moment) if parts.sort else moment
+    return _whole(parts)
+
+
+def any_moment(parts: Parts) -> exp.Expr:
+    """The moment of a date or a time; NULL if the term is neither."""
+    return _there(parts.moment, Type.TIMESTAMP)
+
+
+def text_only(parts: Parts, lexical: exp.Expr) -> exp.Expr:
+    """The text of a term that has no native value; NULL for others."""
+    assert parts.sort is not None
+    return exp.case().when(parts.sort.copy().is_(exp.null()), lexical)
+
+
+def written(struct: exp.Expr) -> exp.Expr:
+    """The text of the symbol that a struct is."""
+    return once((struct,), _written, "list_transform", "list_extract")
+
+
+def _written(struct: exp.Expr) -> exp.Expr:
+    parts = parts_of_struct(struct)
+    assert parts.text and parts.sort and parts.exact and parts.number
+    whole = literal_text(_cast(parts.exact, "BIGINT"), Type.INT, datatype_of(Type.INT, None))
+    case = exp.Case(this=parts.sort.copy()).when(_number(WHOLE), whole)
+    decimal = literal_text(parts.exact, Type.DECIMAL, datatype_of(Type.DECIMAL, None))
+    case = case.when(_number(DECIMAL), decimal)
+    double = literal_text(parts.number.copy(), Type.FLOAT, datatype_of(Type.FLOAT, None))
+    return exp.func("coalesce", parts.text, case.when(_number(FLOAT), double))
+
+
+# --- comparisons ----------------------------------------------------------------------------------
+
+
+def ordered(build: Build, a: Parts, b: Parts, texts: exp.Expr | None) -> exp.Expr:
+    """A comparison of two terms by value, built by an operator; NULL where there is none.
+
+    `texts` is the comparison of what they mean, if both can be texts.
+    """
+    found = [*_of_numbers(build, a, b), *_of_moments(build, a, b)]
+    if a.truth and b.truth:
+        found.append(build(a.truth.copy(), b.truth.copy()))
+    if texts is not None and a.sort and b.sort:
+        both = exp.and_(*(one.sort.copy().is_(exp.null()) for one in (a, b) if one.sort))
+        found.append(exp.case().when(both, texts))
+    if not found:
+        return exp.cast(exp.null(), "BOOLEAN")
+    return exp.func("coalesce", *found) if len(found) > 1 else found[0]
+
+
+def equal(a: Parts, b: Parts) -> exp.Expr:
+    """Whether two terms have the same value; false where they have none to compare."""
+    same = ordered(lambda x, y: exp.EQ(this=x, expression=y), a, b, None)
+    return exp.func("coalesce", same, exp.false())
+
+
+def _of_numbers(build: Build, a: Parts, b: Parts) -> list[exp.Expr]:
+    """Exactly, if both are exact; else as floats."""
+    found = []
+    if a.exact and b.exact:
+        found.append(build(a.exact.copy(), b.exact.copy()))
+    if a.number and b.number:
+        found.append(build(a.number.copy(), b.number.copy()))
+    return found
+
+
+def _of_moments(build: Build, a: Parts, b: Parts) -> list[exp.Expr]:
+    """Those with a time zone have no order with those without."""
+    if not (a.moment and b.moment):
+        return []
+    compared = build(a.moment.copy(), b.moment.copy())
+    if not (a.sort and b.sort):
+        return [compared]
+    zoned = [
+        exp.paren(exp.EQ(this=one.copy(), expression=_number(ZONED))) for one in (a.sort, b.sort)
+    ]
+    return [exp.case().when(exp.EQ(this=zoned[0], expression=zoned[1]), compared)]
+
+
+# --- arithmetic -----------------------------------------------------------------------------------
+
+COMPUTED = frozenset(("+", "-", "*", "%", "abs", "round", "floor", "ceil"))
+"""Functions of numbers whose value is a number of the same kind."""
+
+
+def computed_term(function: str, operands: Sequence[Parts], places: Sequence[exp.Expr]) -> exp.Expr:
+    """A struct of what one of the COMPUTED functions makes of terms; NULL if one is no number.
+
+    `places` are other arguments: ints.
+    """
+    numbers = [_there(one.number, Type.FLOAT) for one in operands]
+    types = [*(Type.FLOAT for _ in operands), *(Type.INT for _ in places)]
+    number = built(function, Type.FLOAT, [*numbers, *(p.copy() for p in places)], types)
+    number = typed(Type.FLOAT, number, function in POSITIVE)
+    exacts = [one.exact.copy() for one in operands if one.exact]
+    if len(exacts) < len(operands):
+        return _number_or_none(Parts(None, _number(FLOAT), None, number))
+    all_exact = exp.and_(*(value.copy().is_(exp.null()).not_() for value in exacts))
+    types = [*(Type.DECIMAL for _ in operands), *(Type.INT for _ in places)]
+    values = [*exacts, *(p.copy() for p in places)]
+    exact = (
+        product(values[0], values[1])
+        if function == "*"
+        else built(function, Type.DECIMAL, values, types)
+    )
+    sorts = [one.sort.copy() for one in operands if one.sort]
+    widest = exp.func("greatest", *sorts) if len(sorts) > 1 else sorts[0]
+    chosen = exp.case().when(all_exact, _call("try", _cast(exact, EXACT_TYPE)))
+    return _number_or_none(Parts(None, widest, chosen, number))
+
+
+def aggregated_numbers(function: str, structs: exp.Expr) -> exp.Expr:
+    """The SUM of the numbers among terms as a struct, or their AVG or MED as a float.
+
+    The terms are given as structs. Sums of floats have a fixed order: equal facts give equal sums.
+    """
+    parts = parts_of_struct(structs)
+    assert parts.sort and parts.exact and parts.number
+    ordered_ = exp.Order(this=parts.number, expressions=[exp.Ordered(this=parts.number.copy())])
+    if function == "med":
+        return typed(Type.FLOAT, _call("median", parts.number.copy()))
+    if function == "avg":
+        return typed(Type.FLOAT, exp.Avg(this=ordered_))
+    is_number = parts.number.copy().is_(exp.null()).not_()
+    widest = exp.Max(this=exp.case().when(is_number, parts.sort.copy()))
+    exacts, numbers = (exp.Count(this=p.copy()) for p in (parts.exact, parts.number))
+    exact = exp.case().when(exacts.eq(numbers), _exact_sum(parts.exact))
+    return _number_or_none(Parts(None, widest, exact, exp.Sum(this=ordered_)))
+
+
+def _exact_sum(exact: exp.Expr) -> exp.Expr:
+    """The sum of exact numbers; NULL if it has more than 20 digits before the point."""
+    floor = _call("floor", exact.copy())
+    fractions = _call("sum", _cast(exp.Sub(this=exact.copy(), expression=floor), EXACT_TYPE))
+    carried = _cast(_call("floor", fractions.copy()), "HUGEINT")
+    whole = exp.paren(exp.Add(this=_call("sum", _cast(floor, "HUGEINT")), expression=carried))
+    rest = exp.Sub(this=fractions, expression=_cast(carried, EXACT_TYPE))
+    fits = _call("abs", whole.copy()) < exp.Literal.number(10**20)
+    return exp.case().when(fits, exp.Add(this=_cast(whole, EXACT_TYPE), expression=rest))
+
+
+def order_key(parts: Parts, lexical: exp.Expr, symbol: exp.Expr) -> exp.Expr:
+    """What puts terms of all kinds in order: numbers, booleans, dates and times, then all others by
+    what they mean. Terms of the same value are in the order of their texts.
+    """
+    rank = exp.case()
+    for place, part in enumerate((parts.number, parts.truth, parts.moment)):
+        if part:
+            rank = rank.when(part.copy().is_(exp.null()).not_(), _number(place))
+    keys = (rank.else_(_number(3)), parts.number, parts.truth, parts.moment, lexical, symbol)
+    fields = [
+        exp.PropertyEQ(this=exp.to_identifier(f"k{place}"), expression=key.copy())
+        for place, key in enumerate(keys)
+        if key
+    ]
+    return exp.Struct(expressions=fields)
+
+
+def _number_or_none(parts: Parts) -> exp.Expr:
+    """A struct of a number, or NULL. What is not exact is a float, and no int has over 64 bits."""
+
+    def build(struct: exp.Expr) -> exp.Expr:
+        here = parts_of_struct(struct)
+        assert here.sort and here.exact and here.number
+        beyond = exp.and_(here.sort.copy().eq(_number(WHOLE)), _whole(here).is_(exp.null()))
+        sort = exp.case().when(here.exact.copy().is_(exp.null()), _number(FLOAT))
+        sort = sort.when(beyond, _number(DECIMAL)).else_(here.sort.copy())
+        found = struct_of(Parts(None, sort, here.exact, here.number))
+        return exp.case().when(here.number.copy().is_(exp.null()).not_(), found)
+
+    return once((struct_of(parts),), build, "list_transform", "list_extract")
+
+
+# --- in SQL ---------------------------------------------------------------------------------------
+
+
+def _whole(parts: Parts) -> exp.Expr:
+    """The integer of 64 bits that is equal to a number; NULL if none is."""
+    cases = exp.case()
+    if parts.exact:
+        floor = _call("floor", parts.exact.copy())
+        is_whole = floor.eq(parts.exact.copy())
+        cases = cases.when(is_whole, exp.TryCast(this=parts.exact.copy(), to=_BIGINT, safe=True))
+    if parts.number:
+        whole: exp.Expr = _call("floor", parts.number.copy()).eq(parts.number.copy())
+        if parts.exact:
+            whole = exp.and_(parts.exact.copy().is_(exp.null()), whole)
+        cases = cases.when(whole, exp.TryCast(this=parts.number.copy(), to=_BIGINT, safe=True))
+    return cases if parts.number or parts.exact else exp.cast(exp.null(), "BIGINT")
+
+
+_BIGINT = exp.DataType.build("BIGINT", dialect="duckdb")
+
+
+def _is(parts: Parts, sort: int) -> exp.Expr:
+    return parts.sort.copy().eq(_number(sort)) if parts.sort else exp.false()
+
+
+def _there(value: exp.Expr | None, type_: Type) -> exp.Expr:
+    return exp.cast(exp.null(), SQL_TYPES[type_]) if value is None else value.copy()
+
+
+def _cast(value: exp.Expr | None, type_: str) -> exp.Expr:
+    to = exp.DataType.build(type_, dialect="duckdb")
+    return exp.Cast(this=exp.null() if value is None else value.copy(), to=to)
+
+
+def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def _text(value: str) -> exp.Expr:
+    return exp.Literal.string(value)
+
+
+def _number(value: int) -> exp.Expr:
+    return exp.Literal.number(value)
