@@ -57,7 +57,7 @@ def term_text(value: exp.Expr, type_: Type, kept: str | None, declared: bool) ->
     int in a column that nobody `declared`: there, ints may have become floats (facts/terms.py).
     """
     written = literal_text(value, type_, datatype_of(type_, kept))
-    if type_ is not Type.FLOAT or kept is not None or declared:
+    if type_ not in (Type.DECIMAL, Type.FLOAT) or kept is not None or declared:
         return written
     number = whole_number(value)
     whole = literal_text(number, Type.INT, datatype_of(Type.INT, None))
