@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 import inspect
 import typing
 from collections.abc import Callable, Sequence
@@ -21,6 +22,7 @@ _PYTHON_TYPES = {
     str: Type.SYMBOL,
     int: Type.INT,
     float: Type.FLOAT,
+    decimal.Decimal: Type.DECIMAL,
     bool: Type.BOOL,
     datetime.date: Type.DATE,
     datetime.datetime: Type.TIMESTAMP,

@@ -1,4 +1,4 @@
-"""The values of literals in files whose dictionary had texts alone (migration 17)."""
+"""The values of literals in files whose dictionary had texts alone (migration 18)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zodiac_sql.database.term_values import VALUE_COLUMNS, value_of_term, with_v
 
 OpenKb = Callable[..., KnowledgeBase]
 
-MIGRATION = Path(with_values.__code__.co_filename).parent / "migrations" / "0017_values.sql"
+MIGRATION = Path(with_values.__code__.co_filename).parent / "migrations" / "0018_values.sql"
 (OLD,) = FOLDER.glob("terms_*.xz")
 
 

@@ -190,7 +190,9 @@ class State:
         for name, rows in change.inserts.items():
             strict = name in program.strict
             settled[name] = tuple(
-                _settled(old, [row[i] for row in rows], [row[i] for row in facts.get(name, ())], strict)
+                _settled(
+                    old, [row[i] for row in rows], [row[i] for row in facts.get(name, ())], strict
+                )
                 for i, old in enumerate(settled[name])
             )
         types = column_types(list(rules.values()), settled, program.strict)
@@ -278,5 +280,3 @@ def given(rows: Iterable[Row]) -> list[tuple[object, ...]]:
     return [
         tuple(value.text if isinstance(value, Term) else value for value in row) for row in rows
     ]
-
-

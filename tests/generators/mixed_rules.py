@@ -123,7 +123,9 @@ class MixedRules:
         """A constant that a column of a kind, or a comparison with one, allows."""
         if kind in NUMBERS:
             kind = self.rng.choice(NUMBERS)
-        return self.rng.choice(self.pools[self.rng.choice(list(self.pools)) if kind == "any" else kind])
+        return self.rng.choice(
+            self.pools[self.rng.choice(list(self.pools)) if kind == "any" else kind]
+        )
 
     def negated(self, predicate: Predicate, scope: Scope) -> Atom:
         terms: list[Any] = []
@@ -171,7 +173,9 @@ class MixedRules:
                 return Call("round", (x, rng.choice((0, 1, 2)))), kinds[0]
             return Call(function, (x,)), kinds[0]
         y = rng.choice(numbers) if chance(rng, 50) else rng.choice((1, 2, 3, 0, 0.5, 2.5))
-        kinds.append(scope.bound[y] if isinstance(y, Var) else "float" if isinstance(y, float) else "int")
+        kinds.append(
+            scope.bound[y] if isinstance(y, Var) else "float" if isinstance(y, float) else "int"
+        )
         operator = rng.choice("+-*/%")
         if operator == "*" and isinstance(y, Var) and "any" not in kinds:
             operator = "+"  # no product of ints is beyond 64 bits
@@ -218,7 +222,9 @@ class MixedRules:
             rules.append(Rule(self.name(), Atom(head.name, (y, x)), (Atom(head.name, (x, y)),)))
         for predicate in self.predicates:
             fits = len(predicate.kinds) == 2 and predicate.level < head.level
-            if fits and all(joined(k, h) == h for k, h in zip(predicate.kinds, head.kinds, strict=True)):
+            if fits and all(
+                joined(k, h) == h for k, h in zip(predicate.kinds, head.kinds, strict=True)
+            ):
                 step = Atom(predicate.name, (x, y))
                 rules.append(Rule(self.name(), Atom(head.name, (x, y)), (step,)))
         return rules
@@ -249,7 +255,9 @@ class MixedRules:
         )
         whole: list[Literal] = [one]
         if group and chance(rng, 20):
-            whole.insert(0, self.atom(rng.choice(lower), Scope({v: scope.bound[v] for v in group}, "W")))
+            whole.insert(
+                0, self.atom(rng.choice(lower), Scope({v: scope.bound[v] for v in group}, "W"))
+            )
         terms: list[Any] = list(group)
         while len(terms) < len(head.kinds) - 1:
             terms.append(self.constant(head.kinds[len(terms)]))

@@ -7,7 +7,7 @@ from random import Random
 
 from generators.programs import Var
 from generators.random_rules import chance
-from generators.typed_language import POOLS, Kind
+from generators.typed_language import NUMBERS, POOLS, Kind
 from support.naive_values import Call, Expression
 
 
@@ -52,6 +52,10 @@ def more_expressions(scope: Scope, what: str) -> tuple[Expression, Kind]:
                 (Call("float", (_numeral(scope),)), Kind.FLOAT),
                 (Call("int", (scope.value(Kind.FLOAT),)), Kind.INT),
                 (Call("float", (scope.value(Kind.INT),)), Kind.FLOAT),
+                (Call("int", (scope.value(Kind.DECIMAL),)), Kind.INT),
+                (Call("float", (scope.value(Kind.DECIMAL),)), Kind.FLOAT),
+                (Call("decimal", (_numeral(scope),)), Kind.DECIMAL),
+                (Call("decimal", (scope.value(*NUMBERS),)), Kind.DECIMAL),
                 (Call("text", (scope.value(*Kind),)), Kind.SYMBOL),
             ]
         )
@@ -74,21 +78,20 @@ PATTERNS = ("a", "[a-z]+", "^.$", "^[0-9]", ":", "x|b", "[A-Z]?d")
 def _numeral(scope: Scope) -> Expression:
     if chance(scope.rng, 60):
         return scope.value(Kind.SYMBOL)
-    return Call(
-        "concat", (scope.value(Kind.INT, Kind.FLOAT, Kind.SMALL), scope.rng.choice(("", "0", "x")))
-    )
+    return Call("concat", (scope.value(*NUMBERS), scope.rng.choice(("", "0", "x"))))
 
 
 def _moment(scope: Scope) -> tuple[Expression, Kind]:
     day, moment = scope.value(Kind.DATE), scope.value(Kind.TIMESTAMP)
     number = scope.value(Kind.INT, Kind.SMALL)
+    seconds = scope.value(Kind.FLOAT, Kind.SMALL, Kind.CENT)
     if chance(scope.rng, 50):
         return _told_of(scope, day, moment)
     return scope.rng.choice(
         [
             (Call("add_days", (day, number)), Kind.DATE),
             (Call("add_days", (moment, number)), Kind.TIMESTAMP),
-            (Call("add_seconds", (moment, scope.value(Kind.FLOAT, Kind.SMALL))), Kind.TIMESTAMP),
+            (Call("add_seconds", (moment, seconds)), Kind.TIMESTAMP),
             (Call("days_between", (day, scope.value(Kind.DATE, Kind.TIMESTAMP))), Kind.INT),
             (Call("days_between", (moment, scope.value(Kind.DATE, Kind.TIMESTAMP))), Kind.INT),
             (Call("seconds_between", (scope.value(Kind.DATE, Kind.TIMESTAMP), moment)), Kind.FLOAT),
@@ -139,7 +142,7 @@ def condition(scope: Scope, depth: int = 0) -> Expression:
         return Call(">", (Call("/", (scope.value(Kind.SMALL), scope.value(Kind.SMALL))), 0.5))
     kinds = rng.choice(
         [
-            (Kind.SMALL, Kind.INT, Kind.FLOAT),
+            NUMBERS,
             (Kind.SYMBOL,),
             (Kind.DATE, Kind.TIMESTAMP),
             (Kind.BOOL,),

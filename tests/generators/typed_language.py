@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 from random import Random
 
@@ -15,11 +16,13 @@ from support.naive_values import Call, Expression, Row, Value
 
 
 class Kind(StrEnum):
-    """What a column holds. SMALL and INT are both of type int."""
+    """What a column holds. SMALL and INT are both of type int, CENT and DECIMAL of type decimal."""
 
     SYMBOL = "symbol"
     SMALL = "small"
     INT = "int"
+    CENT = "cent"
+    DECIMAL = "decimal"
     FLOAT = "float"
     BOOL = "bool"
     DATE = "date"
@@ -27,12 +30,14 @@ class Kind(StrEnum):
 
     @property
     def type(self) -> str:
-        return "int" if self is Kind.SMALL else self.value
+        return {Kind.SMALL: "int", Kind.CENT: "decimal"}.get(self, self.value)
 
     @property
     def numeric(self) -> bool:
-        return self in (Kind.SMALL, Kind.INT, Kind.FLOAT)
+        return self in NUMBERS
 
+
+NUMBERS = (Kind.SMALL, Kind.INT, Kind.CENT, Kind.DECIMAL, Kind.FLOAT)
 
 LARGE = 2**53
 POOLS: dict[Kind, tuple[Value, ...]] = {
@@ -43,6 +48,17 @@ POOLS: dict[Kind, tuple[Value, ...]] = {
     Kind.SMALL: (0, 1, 2, 3, -1, -2),
     Kind.INT: (
         0, 1, 2, -1, LARGE, LARGE + 1, LARGE + 2, -LARGE - 1, 2**63 - 1, 2**63 - 2, -(2**63),
+    ),
+    Kind.CENT: tuple(
+        map(Decimal, ("0", "1", "0.5", "2", "-1", "0.1", "2.5", "-0.25", "1.75", "3"))
+    ),
+    Kind.DECIMAL: tuple(
+        map(Decimal, (
+            "0", "1", "0.5", "2", "-1", "0.1", "2.5", "0.000000000000000001", "0.30000000000000004",
+            "99999999999999999999.999999999999999999", "12345678901234567890.123456789012345678",
+            "9007199254740993", "9007199254740992", "9223372036854775807.5", "-9223372036854775808",
+            "0.100000000000000001", "-0.000001",
+        ))
     ),
     Kind.FLOAT: (
         0.0, -0.0, 1.0, 2.0, 0.5, -0.5, 2.5, -1.0, 0.1, 0.30000000000000004, 0.0009221885624698875,
@@ -229,6 +245,8 @@ def constant_text(value: Value) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         name = "NaN" if math.isnan(value) else "INF" if value > 0 else "-INF"
         return f'"{name}"^^<{_XSD}double>'
+    if isinstance(value, Decimal):
+        return f'"{value:f}"^^<{_XSD}decimal>'
     if not isinstance(value, str):
         return repr(value)
     if value.startswith(("http://", "urn:")):

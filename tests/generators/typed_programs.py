@@ -108,16 +108,20 @@ def _rules_of(drawn: Rules, predicate: Predicate) -> list[Rule]:
     return rules + [drawn.rule(predicate) for _ in range(rng.choice((1, 2, 2, 3)))]
 
 
+_NARROWER = {Kind.FLOAT: Kind.INT, Kind.DECIMAL: Kind.INT, Kind.CENT: Kind.SMALL}
+"""What goes into columns of other numbers, too."""
+
+
 def random_rows(rng: Random, predicate: Predicate, count: int) -> list[Row]:
-    """Rows from small pools, so that they join; ints go into columns of floats, too."""
+    """Rows from small pools, so that they join; ints go into columns of other numbers, too."""
     rows = []
     for _ in range(count):
         row = []
         for kind in predicate.kinds:
             pool = POOLS[kind]
             value = rng.choice(pool[:3] if chance(rng, 50) else pool)
-            if kind is Kind.FLOAT and predicate.declared and chance(rng, 15):
-                value = rng.choice(POOLS[Kind.INT])
+            if kind in _NARROWER and predicate.declared and chance(rng, 15):
+                value = rng.choice(POOLS[_NARROWER[kind]])
             row.append(value)
         rows.append(tuple(row))
     return rows

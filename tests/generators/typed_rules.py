@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from random import Random
 
 from generators.programs import (
@@ -19,7 +20,7 @@ from generators.programs import (
 )
 from generators.random_rules import chance, shuffled
 from generators.typed_expressions import Scope, more_expressions
-from generators.typed_language import POOLS, Kind, Predicate
+from generators.typed_language import NUMBERS, POOLS, Kind, Predicate
 from support.naive_types import Types, variable_types
 from support.naive_values import Call, Expression, Value
 
@@ -29,7 +30,7 @@ from support.naive_values import Call, Expression, Value
 def _closed(scope: Scope) -> tuple[Expression, Kind] | None:
     """An expression whose iteration ends: it may stand in a recursive rule."""
     rng = scope.rng
-    kind = rng.choice((Kind.SMALL, Kind.SMALL, Kind.FLOAT, Kind.SYMBOL, Kind.SYMBOL))
+    kind = rng.choice((Kind.SMALL, Kind.SMALL, Kind.CENT, Kind.FLOAT, Kind.SYMBOL, Kind.SYMBOL))
     known = scope.of(kind)
     if not known:
         return None
@@ -39,6 +40,15 @@ def _closed(scope: Scope) -> tuple[Expression, Kind] | None:
             [
                 Call("upper", (x,)), Call("lower", (x,)), Call("trim", (x,)),
                 Call("substr", (x, 1, 2)), Call("substr", (x, 2)), Call("replace", (x, "a", "b")),
+            ]
+        ), kind  # fmt: skip
+    if kind is Kind.CENT:
+        return rng.choice(
+            [
+                Call("abs", (x,)), Call("%", (x, 3)), Call("floor", (x,)), Call("ceil", (x,)),
+                Call("round", (x,)), Call("round", (x, 1)), Call("%", (x, Decimal("0.75"))),
+                Call("least", (Call("+", (x, Decimal("0.5"))), 3)),
+                Call("greatest", (Call("-", (x, 1)), Decimal("-2.5"))),
             ]
         ), kind  # fmt: skip
     if kind is Kind.FLOAT:
@@ -62,8 +72,8 @@ def _open(scope: Scope) -> tuple[Expression, Kind] | None:
     """Any expression: its rule is not recursive."""
     rng = scope.rng
     what = rng.choice(
-        ("arithmetic", "arithmetic", "float", "float", "text", "text", "time", "int", "if", "if",
-         "read", "pattern", "moment")
+        ("arithmetic", "arithmetic", "decimal", "decimal", "float", "float", "text", "text", "time",
+         "int", "if", "if", "read", "pattern", "moment")
     )  # fmt: skip
     if what in ("if", "read", "pattern", "moment"):
         return more_expressions(scope, what)
@@ -71,8 +81,11 @@ def _open(scope: Scope) -> tuple[Expression, Kind] | None:
         a, b = scope.value(Kind.SMALL), scope.value(Kind.SMALL)
         operator = rng.choice("+-*%/")
         return Call(operator, (a, b)), Kind.FLOAT if operator == "/" else Kind.INT
+    if what == "decimal":
+        return _of_decimals(scope)
     if what == "float":
-        a, b = scope.value(Kind.FLOAT, Kind.SMALL), scope.value(Kind.FLOAT, Kind.INT)
+        a = scope.value(Kind.FLOAT, Kind.SMALL)
+        b = scope.value(Kind.FLOAT, Kind.INT, Kind.DECIMAL)
         mixed = rng.choice(("+", "-", "*", "/", "%", "least", "greatest", "power"))
         one = rng.choice(("sqrt", "abs", "floor", "ceil", "round"))
         call = Call(mixed, (a, b)) if chance(rng, 60) else Call(one, (scope.value(Kind.FLOAT),))
@@ -83,7 +96,7 @@ def _open(scope: Scope) -> tuple[Expression, Kind] | None:
         return rng.choice(
             [
                 (Call("concat", (scope.value(*kinds), "_", scope.value(*kinds))), Kind.SYMBOL),
-                (Call("concat", (scope.value(Kind.FLOAT, Kind.INT), "")), Kind.SYMBOL),
+                (Call("concat", (scope.value(*NUMBERS), "")), Kind.SYMBOL),
                 (Call("concat", ("urn:", symbol)), Kind.SYMBOL),
                 (Call("length", (symbol,)), Kind.INT),
                 (Call("contains", (symbol, scope.value(Kind.SYMBOL))), Kind.BOOL),
@@ -102,6 +115,28 @@ def _open(scope: Scope) -> tuple[Expression, Kind] | None:
         )  # fmt: skip
     a, b = scope.value(Kind.INT, Kind.SMALL), scope.value(Kind.INT)
     return Call(rng.choice(("least", "greatest")), (a, b)), Kind.INT
+
+
+def _of_decimals(scope: Scope) -> tuple[Expression, Kind]:
+    """A value that is made of decimals. No product or sum of a few cents is too long or large."""
+    rng = scope.rng
+    a, b = scope.value(Kind.CENT), scope.value(Kind.CENT, Kind.SMALL)
+    large, other = scope.value(Kind.DECIMAL), scope.value(Kind.DECIMAL, Kind.INT)
+    return rng.choice(
+        [
+            (Call(rng.choice("+-*"), (a, b)), Kind.DECIMAL),
+            (Call(rng.choice("+-*"), (b, a)), Kind.DECIMAL),
+            (Call("/", (a, b)), Kind.FLOAT), (Call("/", (large, other)), Kind.FLOAT),
+            (Call("%", (large, scope.value(Kind.DECIMAL, Kind.CENT))), Kind.DECIMAL),
+            (Call(rng.choice(("least", "greatest")), (large, other)), Kind.DECIMAL),
+            (Call(rng.choice(("abs", "floor")), (large,)), Kind.DECIMAL),
+            (Call(rng.choice(("ceil", "round")), (a,)), Kind.DECIMAL),
+            (Call("round", (a, scope.value(Kind.SMALL))), Kind.DECIMAL),
+            (Call("round", (large, 17)), Kind.DECIMAL) if large in POOLS[Kind.CENT]
+            else (Call("round", (a, rng.choice((-25, -1, 1, 18, 2**40)))), Kind.DECIMAL),
+            (Call("power", (a, 2)), Kind.FLOAT),
+        ]
+    )  # fmt: skip
 
 
 def _typed(call: Call, scope: Scope) -> tuple[Expression, Kind] | None:
@@ -164,10 +199,10 @@ class Rules:
     def term(self, kind: Kind, scope: Scope) -> Value | Var:
         rng = self.rng
         if chance(rng, 6):
-            return rng.choice(POOLS[rng.choice((Kind.SMALL, Kind.FLOAT)) if kind.numeric else kind])
+            return rng.choice(POOLS[rng.choice(_GIVEN) if kind.numeric else kind])
         if chance(rng, 8):
             return Var("_")
-        same = scope.of(Kind.SMALL, Kind.INT, Kind.FLOAT) if kind.numeric else scope.of(kind)
+        same = scope.of(*NUMBERS) if kind.numeric else scope.of(kind)
         if same and chance(rng, 60):
             variable = rng.choice(same)
             scope.bound[variable] = _met(scope.bound[variable], kind)
@@ -235,7 +270,7 @@ class Rules:
             return
         left = self.rng.choice(list(scope.bound))
         kind = scope.bound[left]
-        kinds = (Kind.SMALL, Kind.INT, Kind.FLOAT) if kind.numeric else (kind,)
+        kinds = NUMBERS if kind.numeric else (kind,)
         operator = self.rng.choice(("=", "!=", "<", "<=", ">", ">="))
         body.append(Compare(left, operator, scope.value(*kinds)))
 
@@ -248,7 +283,7 @@ class Rules:
             fitting = [
                 v
                 for v, k in scope.bound.items()
-                if _fits(k, kind) and (kind.type != "int" or final[v] == "int")
+                if _fits(k, kind) and final[v] in _NARROWER.get(kind.type, (final[v],))
             ]
             if fitting and not chance(self.rng, 5):
                 newest = fitting[-1] if chance(self.rng, 50) else self.rng.choice(fitting)
@@ -368,14 +403,14 @@ class Rules:
 
 
 def with_whole_days(body: Sequence[Literal], types: Types) -> list[Literal]:
-    """A body in which days that are added are ints: a variable may have become a float since."""
+    """A body in which days that are added are ints: a variable may have become wider since."""
     final = variable_types(body, types)
 
     def whole(expression: Expression) -> Expression:
         if not isinstance(expression, Call):
             return expression
         first, *others = map(whole, expression.arguments)
-        if expression.function == "add_days" and final.get(others[0]) == "float":
+        if expression.function == "add_days" and final.get(others[0]) in ("float", "decimal"):
             others = [Call("int", (others[0],))]
         return Call(expression.function, (first, *others))
 
@@ -389,9 +424,20 @@ def with_whole_days(body: Sequence[Literal], types: Types) -> list[Literal]:
     return [mended(literal) for literal in body]
 
 
+_GIVEN = (Kind.SMALL, Kind.CENT, Kind.DECIMAL, Kind.FLOAT)
+"""The kinds of constants in columns of numbers."""
+
+_NARROWER = {"int": ("int",), "decimal": ("int", "decimal")}
+"""The types that fit a column of a type."""
+
+
 def _fits(kind: Kind, column: Kind) -> bool:
     """Whether values of a kind may go into a column."""
-    wider = {Kind.SMALL: (Kind.INT, Kind.FLOAT), Kind.INT: (Kind.FLOAT,)}
+    wider = {
+        Kind.SMALL: (Kind.INT, Kind.CENT, Kind.DECIMAL, Kind.FLOAT),
+        Kind.INT: (Kind.DECIMAL, Kind.FLOAT), Kind.CENT: (Kind.DECIMAL, Kind.FLOAT),
+        Kind.DECIMAL: (Kind.FLOAT,),
+    }  # fmt: skip
     return kind == column or column in wider.get(kind, ())
 
 
@@ -401,8 +447,11 @@ def _meet(one: Kind, other: Kind) -> bool:
 
 def _met(known: Kind, here: Kind) -> Kind:
     """The kind of a variable that stands in two columns."""
-    if Kind.FLOAT in (known, here):
-        return Kind.FLOAT
+    for wide in (Kind.FLOAT, Kind.DECIMAL):
+        if wide in (known, here):
+            return wide
+    if Kind.CENT in (known, here):
+        return Kind.DECIMAL if Kind.INT in (known, here) else Kind.CENT
     return Kind.INT if Kind.INT in (known, here) else known
 
 
@@ -414,6 +463,10 @@ def _aggregates(argument: Kind, column: Kind) -> list[tuple[str, Kind]]:
         found += [("SUM", total), ("AVG", Kind.FLOAT)]
     if argument is Kind.INT:
         found += [("SUM", Kind.INT)]
+    if argument in (Kind.CENT, Kind.DECIMAL):
+        found += [("SUM", Kind.DECIMAL)]
+    if argument is Kind.CENT:
+        found += [("AVG", Kind.FLOAT)]
     if argument.numeric:
         found += [("MED", Kind.FLOAT)]
     return [one for one in found if _fits(one[1], column)] or found

@@ -88,7 +88,9 @@ def check_program(open_kb: OpenKb, seed: int) -> None:
         try:
             for number in range(CHANGES):
                 first = number == 0
-                run.make(first_change(rng, program) if first else random_change(rng, program, run.state))
+                run.make(
+                    first_change(rng, program) if first else random_change(rng, program, run.state)
+                )
                 if rng.randrange(6) == 0:
                     run.reopen()
             if rng.randrange(VERIFIED) == 0:

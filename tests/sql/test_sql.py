@@ -22,11 +22,11 @@ from zodiac_sql import KnowledgeBase, connect
 from zodiac_sql.errors import DataError, StoreError, ZodiacError
 from zodiac_sql.language.binding import symbols_in
 from zodiac_sql.language.functions import Function
+from zodiac_sql.language.infer import infer
 from zodiac_sql.language.parse import parse
 from zodiac_sql.language.schema import default_columns
 from zodiac_sql.language.symbols import plain, quoted
 from zodiac_sql.language.syntax import Column, Program, Rule, Type, atoms_of
-from zodiac_sql.language.infer import infer
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.emptiness import is_empty
 from zodiac_sql.sql.plan import Plan, Version, delta_variants, whole

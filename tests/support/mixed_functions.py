@@ -21,7 +21,8 @@ from support.mixed_terms import (
     term_of_number,
 )
 from support.mixed_types import COMPARISONS
-from support.naive_functions import AGGREGATES, evaluate as native_value, finished
+from support.naive_functions import AGGREGATES, finished
+from support.naive_functions import evaluate as native_value
 from support.naive_values import Call, NoValue, one_float
 
 _EXACT = Context(prec=200)

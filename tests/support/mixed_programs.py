@@ -155,9 +155,7 @@ def _meets(one: MixedValue, kind: str | None, value: MixedValue, column: str | N
     return same(one, as_type(value, kind))
 
 
-def _stepped(
-    literal: Bind | Compare, environment: Environment, kinds: Kinds
-) -> Environment | None:
+def _stepped(literal: Bind | Compare, environment: Environment, kinds: Kinds) -> Environment | None:
     """The environment after a binding or a test; None where it fails."""
     try:
         for target, expression in assignments(literal):

@@ -169,9 +169,7 @@ def check(rule: Rule, types: Types) -> None:
                 raise Clash(f"{rule.name} gives {given} to a column of {wanted}")
 
 
-def check_body(
-    body: Iterable[Literal], types: Types, variables: Mapping[Var, str | None]
-) -> None:
+def check_body(body: Iterable[Literal], types: Types, variables: Mapping[Var, str | None]) -> None:
     for literal in body:
         if isinstance(literal, Atom | Not):
             atom = literal.atom if isinstance(literal, Not) else literal
@@ -195,9 +193,7 @@ def _alike(first: str | None, second: str | None) -> None:
         raise Clash(f"{first} meets {second}")
 
 
-def _check_aggregate(
-    literal: Aggregate, types: Types, outside: Mapping[Var, str | None]
-) -> None:
+def _check_aggregate(literal: Aggregate, types: Types, outside: Mapping[Var, str | None]) -> None:
     inside = variable_types(literal.body, types)
     check_body(literal.body, types, inside)
     for variable in literal.group:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from zodiac_sql.language.infer import infer
 from zodiac_sql.language.schema import Predicate, default_columns
 from zodiac_sql.language.syntax import Column, Program, atoms_of
-from zodiac_sql.language.infer import infer
 
 SYMBOLS = ".decl p(a: symbol, b: symbol) .decl q(a: symbol, b: symbol) "
 

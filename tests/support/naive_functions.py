@@ -6,7 +6,7 @@ import datetime
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Decimal, localcontext
 
 from generators.programs import Var
 from support.naive_moments import bucket_of, day_of, days_between, formatted
@@ -19,6 +19,7 @@ from support.naive_values import (
     Value,
     as_type,
     compared,
+    is_decimal,
     lexical,
     one_float,
     order_of,
@@ -39,11 +40,12 @@ def evaluate(expression: Expression, environment: Mapping[Var, Value]) -> Value:
     arguments = [evaluate(argument, environment) for argument in expression.arguments]
     if expression.function in ("=", "!=", "<", "<=", ">", ">="):
         return compared(_day(arguments), expression.function, _day(arguments[::-1]))
-    if expression.function in ("concat", "text", "int", "float", *_TEXT, *_WITH_TEXTS):
+    if expression.function in ("concat", "text", "int", "float", "decimal", *_TEXT, *_WITH_TEXTS):
         arguments = [lexical(a) if isinstance(a, str) else a for a in arguments]
     elif any(isinstance(a, float) for a in arguments) and expression.function not in _AS_THEY_ARE:
         arguments = [as_type(a, "float") for a in arguments]
-    return finished(_FUNCTIONS[expression.function](*arguments))
+    with localcontext(prec=200):  # all digits of a product, and more
+        return finished(_FUNCTIONS[expression.function](*arguments))
 
 
 def _lazy(call: Call, environment: Mapping[Var, Value]) -> Value:
@@ -87,6 +89,16 @@ def _read(pattern: str, read: Callable[[str], Value]) -> Callable[[Value], Value
     return apply
 
 
+def _decimal(value: Value) -> Value:
+    """The decimal that a number or a text is written as, if there is one."""
+    if isinstance(value, str) and not re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)", value, re.ASCII):
+        raise NoValue
+    made = Decimal(repr(value) if isinstance(value, float) else value)  # type: ignore[arg-type]
+    if not is_decimal(made):
+        raise NoValue
+    return made + 0
+
+
 _NUMBER = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?(?i:inf|infinity)|(?i:nan)"
 
 
@@ -95,7 +107,7 @@ def _later(unit: str) -> Callable[..., Value]:
         try:
             if unit == "days":
                 return moment + datetime.timedelta(days=amount)
-            exact = Decimal(amount * 1_000_000).quantize(Decimal(1), ROUND_HALF_UP)
+            exact = Decimal(float(amount) * 1_000_000).quantize(Decimal(1), ROUND_HALF_UP)
             return moment + datetime.timedelta(microseconds=int(exact))
         except (OverflowError, ValueError, ArithmeticError):
             raise NoValue from None
@@ -129,6 +141,8 @@ def finished(value: Value) -> Value:
         return one_float(value)
     if type(value) is int and not -(2**63) <= value < 2**63:
         raise Overflow
+    if isinstance(value, Decimal) and not is_decimal(value):
+        raise Overflow
     return value
 
 
@@ -144,11 +158,15 @@ def _remainder(a: float, b: float) -> float:
         raise NoValue
     if isinstance(a, int) and isinstance(b, int):
         return abs(a) % abs(b) * (1 if a >= 0 else -1)
+    if isinstance(a, Decimal) or isinstance(b, Decimal):
+        return Decimal(a) % Decimal(b)
     return _or_nan(math.fmod, a, b)
 
 
 def _rounded(value: float, places: int = 0) -> float:
     """Half goes away from zero."""
+    if isinstance(value, Decimal):
+        return value.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP) if places < 18 else value
     if isinstance(value, int) or not math.isfinite(value):
         return value
     moved = value * 10.0**places if places else value
@@ -164,7 +182,7 @@ def _whole(function: Callable[[float], int]) -> Callable[[float], float]:
     def apply(value: float) -> float:
         if isinstance(value, int) or not math.isfinite(value):
             return value
-        return float(function(value))
+        return type(value)(function(value))
 
     return apply
 
@@ -214,6 +232,11 @@ def _written(value: Value) -> str:
     if isinstance(value, datetime.datetime):
         text = value.isoformat(" ")
         return text.rstrip("0") if value.microsecond else text
+    if isinstance(value, Decimal):
+        whole, _, places = f"{value:f}".partition(".")
+        return f"{whole}.{places.rstrip('0') or '0'}".replace(
+            "-0.0", "0.0" if not value else "-0.0"
+        )
     return value.isoformat() if isinstance(value, datetime.date) else str(value)
 
 
@@ -270,6 +293,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "text": _written,
     "int": _read(r"[+-]?\d+", int),
     "float": _read(_NUMBER, float),
+    "decimal": _decimal,
     "not": lambda value: not value,
     "add_days": _later("days"),
     "add_seconds": _later("seconds"),
@@ -293,8 +317,9 @@ def _meaning(value: Value) -> tuple[object, ...]:
 def _sum(values: Sequence[float]) -> float:
     """Floats from the least to the greatest: their sum depends on the order."""
     total: float = 0.0 if isinstance(values[0], float) else 0
-    for value in sorted(values, key=order_of):
-        total += value
+    with localcontext(prec=200):
+        for value in sorted(values, key=order_of):
+            total += value
     return total
 
 

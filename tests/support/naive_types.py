@@ -1,19 +1,21 @@
 """Which types columns and variables have, as the language's page says: for naive evaluation.
 
 A column has the type that a declaration or facts have settled; else that of what rules derive in
-it: float if some derive ints and some floats. It has none (None) before there is any of these.
+it: of numbers the widest that some derive. It has none (None) before there is any of these.
 """
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 
 from generators.programs import Aggregate, Atom, Bind, Compare, Literal, Not, Rule, Var
 from support.naive_values import Call, Expression, Value
 
 Types = Mapping[str, tuple[str | None, ...]]
-"""For each predicate the types of its columns: symbol, int, float, bool, date or timestamp."""
+"""For each predicate the types of its columns: symbol, int, decimal, float, bool, date or the
+like."""
 
 
 def column_types(rules: Sequence[Rule], settled: Types) -> Types:
@@ -36,11 +38,11 @@ def column_types(rules: Sequence[Rule], settled: Types) -> Types:
 
 def joined(first: str | None, second: str | None) -> str | None:
     """The type of what has both types, one of which may be open."""
-    return "float" if "float" in (first, second) else first or second
+    return next((one for one in ("float", "decimal") if one in (first, second)), first or second)
 
 
 def variable_types(body: Sequence[Literal], types: Types) -> dict[Var, str | None]:
-    """The type of each variable: float if an int meets a float anywhere in the body."""
+    """The type of each variable: of numbers the widest that it meets anywhere in the body."""
     found: dict[Var, str | None] = {}
 
     def meet(variable: object, type_: str | None) -> None:
@@ -101,6 +103,7 @@ _FIXED = {
     **dict.fromkeys(("/", "sqrt", "power", "exp", "ln"), "float"),
     **dict.fromkeys(("float", "seconds_between", "epoch"), "float"),
     **dict.fromkeys(("int", "days_between"), "int"),
+    "decimal": "decimal",
     **dict.fromkeys(("text", "regex_replace", "regex_extract", "format_time"), "symbol"),
     **dict.fromkeys(("matches", "=", "!=", "<", "<=", ">", ">=", "and", "or", "not"), "bool"),
     "add_seconds": "timestamp",
@@ -125,7 +128,7 @@ def expression_type(expression: Expression, variables: Mapping[Var, str | None])
             del arguments[0]
         if None in arguments:
             return None
-        return "float" if "float" in arguments else arguments[0]
+        return next((one for one in ("float", "decimal") if one in arguments), arguments[0])
     return value_type(expression)
 
 
@@ -137,7 +140,7 @@ def value_type(value: Value) -> str:
         return "timestamp"
     if isinstance(value, datetime.date):
         return "date"
-    return {int: "int", float: "float", str: "symbol"}[type(value)]
+    return {int: "int", Decimal: "decimal", float: "float", str: "symbol"}[type(value)]
 
 
 def _aggregate_type(literal: Aggregate, argument: str | None) -> str | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import datetime
 import math
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 
 from generators.programs import Var
 
-Value = str | int | float | bool | datetime.date | datetime.datetime
+Value = str | int | Decimal | float | bool | datetime.date | datetime.datetime
 Row = tuple[Value, ...]
 
 NAN = float("nan")
@@ -27,7 +28,7 @@ Environment = dict[Var, Value]
 
 
 class Overflow(Exception):
-    """An integer left the 64 bits: the library has to refuse the change."""
+    """An integer left the 64 bits, or a decimal its digits: the library must refuse the change."""
 
 
 class NoValue(Exception):
@@ -35,7 +36,16 @@ class NoValue(Exception):
 
 
 def as_type(value: Value, type_: str | None) -> Value:
+    if type_ == "decimal" and isinstance(value, int):
+        return Decimal(value)
     return one_float(float(value)) if type_ == "float" and not isinstance(value, str) else value  # type: ignore[arg-type]
+
+
+def is_decimal(value: Decimal) -> bool:
+    """Whether a number has at most 20 digits before the point, and 18 after it."""
+    with localcontext(prec=200):
+        scaled = value.scaleb(18)
+        return value.is_finite() and abs(scaled) < Decimal(10) ** 38 and scaled == scaled // 1
 
 
 def one_float(value: float) -> float:
@@ -48,7 +58,7 @@ def equal(left: Value, right: Value) -> bool:
 
 
 def compared(left: Value, operator: str, right: Value) -> bool:
-    """An int is compared with a float as a float; NaN is the greatest; symbols by their meaning."""
+    """Beside a float, numbers are floats; NaN is the greatest; symbols compare by their meaning."""
     if isinstance(left, float) or isinstance(right, float):
         left, right = as_type(left, "float"), as_type(right, "float")
     if operator in ("=", "!="):

@@ -6,6 +6,7 @@ import datetime
 import math
 import re
 from collections import Counter
+from decimal import Decimal
 from pathlib import Path
 
 import pyoxigraph
@@ -79,7 +80,7 @@ def _plain(value: object) -> object:
     """A value with one form, whether it is native or a text."""
     if isinstance(value, bool):
         return value
-    if isinstance(value, int | float):
+    if isinstance(value, int | float | Decimal):
         return "NaN" if math.isnan(value) else float(value)
     if isinstance(value, datetime.datetime | datetime.date):
         return value.isoformat()

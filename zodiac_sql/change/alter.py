@@ -16,9 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 
 from sqlglot import exp
 
+from zodiac_sql.change.as_decimal import converted, is_exact
 from zodiac_sql.change.baseline import Baseline
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.net_facts import Retyped
@@ -46,7 +48,7 @@ from zodiac_sql.storage.extensions import comparable, decoded
 from zodiac_sql.storage.triples import is_rdf
 
 _POSSIBLE = {
-    (Type.INT, Type.FLOAT), (Type.FLOAT, Type.INT),
+    *permutations((Type.INT, Type.DECIMAL, Type.FLOAT), 2),
     (Type.DATE, Type.TIMESTAMP), (Type.TIMESTAMP, Type.DATE),
 }  # fmt: skip
 """Besides anything to symbol, and symbol to anything."""
@@ -92,7 +94,8 @@ def _datatype(
         return found.datatype if found and is_rdf(known) else None
     if new.type is Type.SYMBOL and old.type is not None and is_rdf(known):
         return datatype_of(old.type, kept)  # the mark that `alter` has written the literals
-    if (old.type, new.type) == (Type.INT, Type.FLOAT) and kept is not None:
+    fractions = new.type in (Type.DECIMAL, Type.FLOAT)
+    if fractions and kept is not None and (old.type is Type.INT or kept == f"{XSD}decimal"):
         return f"{XSD}decimal"  # integers are decimals
     return None
 
@@ -288,7 +291,8 @@ def _is_object(known: Predicate, index: int) -> bool:
 def _become(value: exp.Expr, old: Column, new: Column, types: Mapping[Type, str]) -> exp.Expr:
     if old.type is new.type or new.type is None:
         return value
-    made = exp.cast(value, types[new.type])
+    other = converted(value, old.type, new.type)
+    made = exp.cast(value, types[new.type]) if other is None else other
     return without_sign_of_zero(made) if new.type is Type.FLOAT else made
 
 
@@ -310,8 +314,8 @@ def _require_exact(store: Store, old: Predicate, new: Predicate, part: Part, way
             )
         if way is not None:
             _require_apart(store, old, part, a, b, way.value(value))
-        elif a.type is Type.SYMBOL and b.type is Type.FLOAT:
-            _require_apart(store, old, part, a, b, exp.cast(value, "DOUBLE"))
+        elif a.type is Type.SYMBOL and b.type in (Type.DECIMAL, Type.FLOAT):
+            _require_apart(store, old, part, a, b, exp.cast(value, SQL_TYPES[b.type]))
 
 
 def _require_apart(
@@ -332,6 +336,8 @@ def _require_apart(
 def _is_exact(value: exp.Expr, old: Column, new: Column) -> exp.Expr:
     """Whether a value becomes one of another type that stands for it alone."""
     assert new.type is not None
+    if (of_decimals := is_exact(value, old.type, new.type)) is not None:
+        return of_decimals
     made = _try(value, TEXT_TYPES[new.type])
     if new.type is Type.FLOAT and old.type is Type.INT:
         return exp.cast(made, "HUGEINT").eq(exp.cast(value, "HUGEINT"))

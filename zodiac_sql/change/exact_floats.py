@@ -1,8 +1,9 @@
-"""Whether ints are equal to floats, so that their column can become one of floats."""
+"""Whether numbers are equal to floats, so that their column can become one of floats."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 
 from sqlglot import exp
 
@@ -13,7 +14,7 @@ from zodiac_sql.language.syntax import Type
 
 
 def exact_floats(store: Store, given: Iterable[Staged | exp.Select], place: int) -> bool:
-    """Whether each int in a column of facts is a float: else two facts might become one.
+    """Whether each int or decimal in a column of facts is a float: else two facts might become one.
 
     Of a query, it is the only column.
     """
@@ -22,11 +23,10 @@ def exact_floats(store: Store, given: Iterable[Staged | exp.Select], place: int)
             value, rows = facts.selects[0].alias_or_name, facts.subquery("f", copy=False)
             if not _all_exact(store, exp.column(value, quoted=True), rows):
                 return False
-        elif facts.columns[place].type is not Type.INT:
+        elif facts.columns[place].type not in (Type.INT, Type.DECIMAL):
             continue
         elif facts.given is not None:
-            values = [row[place] for row in facts.given]
-            if not all(int(float(v)) == v for v in values if isinstance(v, int)):
+            if not all(_is_exact(row[place]) for row in facts.given):
                 return False
         else:
             value = facts.columns[place].name
@@ -35,7 +35,17 @@ def exact_floats(store: Store, given: Iterable[Staged | exp.Select], place: int)
     return True
 
 
+def _is_exact(value: object) -> bool:
+    """Whether a number is written as a float."""
+    if isinstance(value, Decimal):
+        return Decimal(repr(float(value))) == value
+    return not isinstance(value, int) or int(float(value)) == value
+
+
 def _all_exact(store: Store, value: exp.Expr, rows: exp.Expr) -> bool:
-    there = exp.cast(exp.cast(value.copy(), "DOUBLE"), "HUGEINT")
-    lost = there.neq(exp.cast(value.copy(), "HUGEINT"))
+    decimal = exp.DataType.build("DECIMAL(38, 18)", dialect="duckdb")
+    double = exp.cast(exp.cast(value.copy(), "VARCHAR"), "DOUBLE")
+    there = exp.TryCast(this=exp.cast(double, "VARCHAR"), to=decimal)
+    same = there.eq(exp.Cast(this=value.copy(), to=decimal.copy()))
+    lost = exp.not_(exp.func("coalesce", same, exp.false()))
     return not store.rows(exp.select(exp.Literal.number(1)).from_(rows).where(lost).limit(1))

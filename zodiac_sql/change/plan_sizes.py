@@ -42,7 +42,10 @@ from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Relation
 from zodiac_sql.storage.sources import Sources
 
-WIDTHS = {Type.SYMBOL: 4, Type.INT: 8, Type.FLOAT: 8, Type.BOOL: 1, Type.DATE: 4, Type.TIMESTAMP: 8}
+WIDTHS = {
+    Type.SYMBOL: 4, Type.INT: 8, Type.DECIMAL: 16, Type.FLOAT: 8, Type.BOOL: 1, Type.DATE: 4,
+    Type.TIMESTAMP: 8,
+}  # fmt: skip
 """How many bytes a value has in memory, and at most in a file, where DuckDB compresses it."""
 
 RANK_WIDTH = 8

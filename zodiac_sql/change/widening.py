@@ -1,8 +1,9 @@
 """Columns that nobody declared become wider by themselves, for facts that they cannot hold.
 
-A column of ints becomes one of floats for fractions if each of its ints is equal to a float. In all
-other cases it becomes a column of terms of all kinds, whose values are what they were. Which type a
-column gets depends on the facts that have come, and not on their order.
+A column of ints becomes one of decimals for a decimal. One of ints or decimals becomes one of
+floats for a float, if each of its numbers is equal to a float. In all other cases it becomes a
+column of terms of all kinds, whose values are what they were. Which type a column gets depends on
+the facts that have come, and not on their order.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from sqlglot import exp
 
 from zodiac_sql.change.exact_floats import exact_floats
 from zodiac_sql.change.net_facts import explicit_table
+from zodiac_sql.language.decimals import widest_number
 from zodiac_sql.language.schema import Predicate, Schema, Staged
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Column, Constant, Type
@@ -41,8 +43,10 @@ def widen_for(collected: Collected, staged: Staged) -> None:
         before = _usual(known.datatypes[place])
         if old is not new or (old is not Type.SYMBOL and before != _usual(datatype)):
             plain = before is None and _usual(datatype) is None
-            are_floats = plain and _are_floats(collected, known, place, staged)
-            wider[place] = Type.FLOAT if are_floats and old.numeric and new.numeric else Type.ANY
+            wide = widest_number({old, new}) if plain and Type.INT in (old, new) else None
+            if wide is Type.FLOAT and not _are_floats(collected, known, place, staged):
+                wide = None
+            wider[place] = wide or Type.ANY
     _widen(collected, known, wider, _reasons(staged))
 
 
@@ -87,7 +91,7 @@ def widen_for_texts(collected: Collected) -> None:
 def _are_floats(
     collected: Collected, known: Predicate, place: int, staged: Staged | None = None
 ) -> bool:
-    """Whether all ints of a column, in the file and of the update, are equal to floats."""
+    """Whether all numbers of a column, in the file and of the update, are equal to floats."""
     request, before = collected.request, collected.before
     name = known.columns[place].name
     coming = [*request.inserts.get(known.name, ()), *([staged] if staged else ())]
@@ -95,7 +99,7 @@ def _are_floats(
         return False
     old = before.state.schema.get(known.name)
     there = old and before.state.rows.get((EXPLICIT_SCHEMA, old.sql_name))
-    if not old or not there or old.columns[place].type is not Type.INT:
+    if not old or not there or old.columns[place].type not in (Type.INT, Type.DECIMAL):
         return True
     facts = exp.select(exp.column(old.columns[place].name, quoted=True).as_(name, quoted=True))
     return exact_floats(before.store, [facts.from_(explicit_table(old))], place)
@@ -114,7 +118,7 @@ def _widen(
         assert settled is not None
         edits.widened.append(
             f"{known.name}: column {known.columns[place].name} was {settled}, and becomes {type_}: "
-            f"there is {reasons[place]}"
+            f"there {reasons[place]}"
         )
         collected.report.remarks.append(edits.widened[-1])
     columns = tuple(
@@ -145,7 +149,7 @@ def note_rules(collected: Collected, schema: Schema) -> None:
 def _reasons(staged: Staged) -> dict[int, str]:
     """What columns of facts hold, for a note."""
     return {
-        place: f"a literal of {datatype.replace(XSD, 'xsd:')}"
+        place: f"is a literal of {datatype.replace(XSD, 'xsd:')}"
         if datatype and _usual(datatype) and column.type is not Type.SYMBOL
         else _A[column.meant or Type.SYMBOL]
         for place, (column, datatype) in enumerate(
@@ -155,7 +159,8 @@ def _reasons(staged: Staged) -> dict[int, str]:
 
 
 _A = {
-    Type.SYMBOL: "a text", Type.INT: "a whole number", Type.FLOAT: "a fraction",
-    Type.BOOL: "true or false", Type.DATE: "a date", Type.TIMESTAMP: "a time",
-    Type.ANY: "a value of another type",
+    Type.SYMBOL: "is a text", Type.INT: "is a whole number", Type.DECIMAL: "is a decimal",
+    Type.FLOAT: "is a fraction",
+    Type.BOOL: "is true or false", Type.DATE: "is a date", Type.TIMESTAMP: "is a time",
+    Type.ANY: "are values of several kinds",
 }  # fmt: skip

@@ -9,6 +9,8 @@ from decimal import Decimal
 from math import isfinite
 from typing import Any
 
+from zodiac_sql.language.decimals import PLACES, written
+
 
 def as_text(value: Any) -> str:
     """A value as text for people and for CSV."""
@@ -20,6 +22,8 @@ def as_text(value: Any) -> str:
         return ", ".join(value)
     if isinstance(value, list | Mapping):
         return json.dumps(as_json(value), ensure_ascii=False)
+    if isinstance(value, Decimal):
+        return _digits(value)
     return value.hex() if isinstance(value, bytes) else str(value)
 
 
@@ -58,4 +62,9 @@ def as_json(value: Any) -> Any:
 def _decimal(value: Decimal) -> int | float | str:
     if value.as_tuple().exponent == 0:
         return int(value)
-    return float(value) if Decimal(repr(float(value))) == value else str(value)
+    return float(value) if Decimal(repr(float(value))) == value else _digits(value)
+
+
+def _digits(value: Decimal) -> str:
+    """The digits of a decimal. A column of facts has 18 places, of which many may say nothing."""
+    return written(value) if value.as_tuple().exponent == -PLACES else f"{value:f}"

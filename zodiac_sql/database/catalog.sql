@@ -151,7 +151,7 @@ CREATE TABLE zodiac.symbol (
     id     INTEGER NOT NULL,
     kind   VARCHAR NOT NULL,
     text   VARCHAR NOT NULL,
-    sort   TINYINT,                  -- what the value of a literal is (term_values.py): migration 17
+    sort   TINYINT,                  -- what the value of a literal is (term_values.py): migration 18
     exact  DECIMAL(38, 18),
     number DOUBLE,
     moment TIMESTAMP,

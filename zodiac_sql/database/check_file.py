@@ -42,7 +42,7 @@ FROM system.main.duckdb_triggers() WHERE lower(schema_name) IN {_OURS}
 _NAME = r'(?:[A-Za-z_][A-Za-z0-9_]*|"(?:[^"]|"")+")'
 
 _FACT = (
-    rf"{_NAME} (?:INTEGER|BIGINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP)"
+    rf"{_NAME} (?:INTEGER|BIGINT|DECIMAL\(38,18\)|DOUBLE|BOOLEAN|DATE|TIMESTAMP)"
     r"(?: DEFAULT\([0-9]+\))?(?: NOT NULL)?"
 )
 """A column of a table of facts."""

@@ -7,6 +7,7 @@ from zodiac_sql.language.syntax import Type
 SQL_TYPES = {
     Type.SYMBOL: "INTEGER",
     Type.INT: "BIGINT",
+    Type.DECIMAL: "DECIMAL(38,18)",
     Type.FLOAT: "DOUBLE",
     Type.BOOL: "BOOLEAN",
     Type.DATE: "DATE",

@@ -189,7 +189,7 @@ def _of_values(error: duckdb.Error, text: str) -> ZodiacError | None:
         return DataError(HALF_A_CHARACTER)
     if isinstance(error, duckdb.InvalidInputException) and _PATTERN.search(text):
         return PatternError(f"no regular expression: {text.partition('Error: ')[2]}")
-    if _MINUS_INFINITY in text:
+    if _MINUS_INFINITY in text or TOO_MANY_PLACES in text:
         return EvaluationError(text.removeprefix("Invalid Input Error: "))
     if isinstance(error, duckdb.OutOfRangeException | duckdb.ConversionException):
         return EvaluationError(_no_value(text))
@@ -200,9 +200,23 @@ _MINUS_INFINITY = "minus infinity in a recursion"
 """What is said by sql/best_values.py."""
 
 
+TOO_MANY_PLACES = (
+    "A product of decimals has more than 18 digits after the point. Round what is multiplied, as "
+    "in round(X, 4) * Y, or compute with floats: float(X) * Y."
+)
+"""What is said by sql/decimals.py."""
+
+_DECIMAL_OVERFLOW = re.compile(
+    r"Overflow in \w+ of DECIMAL|Overflow in HUGEINT|Casting value .* to type DECIMAL"
+)
+_TOO_LARGE = "a decimal has more than 20 digits before the point"
+
+
 def _no_value(text: str) -> str:
     """DuckDB's message about a value that does not exist; for an integer, in our own words."""
     overflow = _OVERFLOW.search(text)
     if overflow:
         return f"an integer has more than 64 bits: {overflow[overflow.lastindex or 0]}"
+    if _DECIMAL_OVERFLOW.search(text):
+        return _TOO_LARGE
     return text.partition("Error: ")[2].partition("\n")[0] or text

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _DROPS_KEYS = 6
 _UNSIGNED_ZEROS = 7
+_DECIMALS = 17
 """The migrations that need a step in Python before their SQL."""
 
 
@@ -98,6 +99,8 @@ def migrate(store: Database, is_new: bool) -> int:
                 _rename_first_modules(store)
             if version == _UNSIGNED_ZEROS:
                 _remove_signs_of_zeros(store)
+            if version == _DECIMALS:
+                _keep_floats(store)
             store.run(text)
             store.run(_note([(version, name)]))
     return applied
@@ -228,6 +231,27 @@ def _remove_signs_of_zeros(store: Database) -> None:
             store.run(
                 exp.update(table, {exp.to_identifier(column, quoted=True): 0.0}, where=signed)
             )
+
+
+def _keep_floats(store: Database) -> None:
+    """Let rules with values of xsd:decimal go on with floats: write them as xsd:double."""
+    for which, rewritten in _TEXTS_OF_RULES:
+        for name, text, prefixes in store.rows(which):
+            from zodiac_sql.language.kept_texts import with_floats  # late, as few files have any
+
+            store.run(rewritten, [with_floats(text, prefixes), name])
+
+
+_TEXTS_OF_RULES = (
+    (
+        "SELECT name, source, prefixes FROM zodiac.rule WHERE contains(source, 'decimal')",
+        "UPDATE zodiac.rule SET source = $1 WHERE name = $2",
+    ),
+    (
+        "SELECT name, source, prefixes FROM zodiac.template WHERE contains(source, 'decimal')",
+        "UPDATE zodiac.template SET source = $1 WHERE name = $2",
+    ),
+)
 
 
 def _rewrite_views(store: Database, names: Mapping[str, str]) -> None:

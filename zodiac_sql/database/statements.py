@@ -66,6 +66,13 @@ def _is_heavy(value: exp.Expr) -> bool:
     return sum(1 for _ in value.find_all(exp.Case, exp.Nullif)) >= LEAST_HEAVY
 
 
+def decimal_text(value: exp.Expr) -> exp.Expr:
+    """A decimal as people write it: no zero says nothing, and a digit follows the point."""
+    zeros, nothing = text("0{1,17}$"), text("")
+    written = exp.cast(value, "TEXT")
+    return exp.Anonymous(this="regexp_replace", expressions=[written, zeros, nothing])
+
+
 def create_temp(name: str, query: exp.Query) -> exp.Create:
     """CREATE OR REPLACE TEMP TABLE name AS query."""
     return exp.Create(
@@ -170,7 +177,9 @@ def semi_join(
 
 def data_type(name: str) -> exp.DataType:
     """A type of DuckDB's by its name, which need not be parsed."""
-    return exp.DataType(this=exp.DType[_SYNONYMS.get(name, name)])
+    plain, _, sizes = name.rstrip(")").partition("(")
+    inside = [exp.DataTypeParam(this=exp.convert(int(size))) for size in sizes.split(",") if size]
+    return exp.DataType(this=exp.DType[_SYNONYMS.get(plain, plain)], expressions=inside)
 
 
 _SYNONYMS = {"INTEGER": "INT"}

@@ -150,7 +150,7 @@ def _type_in_duckdb(type_: pa.DataType) -> pa.DataType | None:
     if kind.is_float16(type_):
         return pa.float32()
     if kind.is_decimal256(type_):
-        return pa.decimal128(38, min(max(type_.scale, 0), 38))
+        return arrow_type(Type.DECIMAL)
     if kind.is_date64(type_):
         return pa.date32()
     if kind.is_timestamp(type_) and type_.unit != "us":
@@ -234,8 +234,8 @@ def arrow_type(type_: Type | None) -> pa.DataType:
     import pyarrow as pa
 
     types = {
-        Type.INT: pa.int64(), Type.FLOAT: pa.float64(), Type.BOOL: pa.bool_(),
-        Type.DATE: pa.date32(), Type.TIMESTAMP: pa.timestamp("us"),
+        Type.INT: pa.int64(), Type.DECIMAL: pa.decimal128(38, 18), Type.FLOAT: pa.float64(),
+        Type.BOOL: pa.bool_(), Type.DATE: pa.date32(), Type.TIMESTAMP: pa.timestamp("us"),
     }  # fmt: skip
     return pa.string() if type_ is None else types.get(type_, pa.string())
 

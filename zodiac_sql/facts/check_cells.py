@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
+from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.columns import SourceColumn, in_utc
+from zodiac_sql.language.decimals import BEFORE, PLACES, ROOM
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.names import NUMBER
 
@@ -55,6 +58,12 @@ def _faults(column: SourceColumn) -> list[_Fault]:
     if column.kind in _WIDE_INTEGERS:
         fits = _try_cast(value, "BIGINT")
         faults.append(_Fault(column, _lost(value, fits.is_(exp.null())), *_WIDE))
+    elif column.kind == "DECIMAL" and column.type is Type.DECIMAL:
+        if _has_room(column.source_type):
+            return faults
+        made = _try_cast(_try_cast(value, SQL_TYPES[Type.DECIMAL]), column.source_type)
+        changed = exp.NullSafeNEQ(this=made, expression=value)
+        faults.append(_Fault(column, _lost(value, changed), *_NO_ROOM))
     elif column.kind == "DECIMAL":
         double = exp.cast(exp.cast(value, "VARCHAR"), "DOUBLE")
         back = _try_cast(exp.cast(double, "VARCHAR"), column.source_type)
@@ -69,6 +78,12 @@ def _faults(column: SourceColumn) -> list[_Fault]:
         ).not_()
         faults.append(_Fault(column, _lost(value, outside), *_NO_YEAR))
     return faults
+
+
+def _has_room(source_type: str) -> bool:
+    """Whether each value of DECIMAL(width, places) is a decimal of ours."""
+    width, places = map(int, re.findall("[0-9]+", source_type))
+    return places <= PLACES and width - places <= BEFORE
 
 
 def _lost(value: exp.Expr, condition: exp.Expr) -> exp.Expr:
@@ -93,6 +108,11 @@ _WIDE = (
 _ROUNDED = (
     "which would be rounded",
     "Floats have 64 bits: round it first, or declare the column as symbol, which keeps its text.",
+)
+
+_NO_ROOM = (
+    "which has no room",
+    f"{ROOM.capitalize()}: round it first, or declare the column as symbol, which keeps its text.",
 )
 
 _NO_YEAR = ("which is no day of the years 1 to 9999", "Correct it, or leave the row out.")

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from zodiac_sql.database.column_types import TEXT_TYPES
+from zodiac_sql.database.column_types import SQL_TYPES, TEXT_TYPES
 from zodiac_sql.database.statements import temp_table, without_sign_of_zero
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.arrow_types import unsupported
 from zodiac_sql.facts.native_text import decimal_term, term_text, whole_number
+from zodiac_sql.language.decimals import is_widened, widest_number
 from zodiac_sql.language.schema import Predicate, default_columns
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.language.zones import ZONED
@@ -27,7 +28,8 @@ _TYPES = {
     **dict.fromkeys(
         ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER",
          "UBIGINT", "HUGEINT", "UHUGEINT"), Type.INT),
-    **dict.fromkeys(("FLOAT", "DOUBLE", "DECIMAL"), Type.FLOAT),
+    "DECIMAL": Type.DECIMAL,
+    **dict.fromkeys(("FLOAT", "DOUBLE"), Type.FLOAT),
     "BOOLEAN": Type.BOOL,
     "DATE": Type.DATE,
     **dict.fromkeys(
@@ -56,7 +58,7 @@ def plain_columns(
         known = _PLAIN_TYPES.get(str(field.type))
         if known is None or values.null_count or not _in_calendar(values):
             return None
-        type_ = Type.ANY if field.name in terms else _TYPES[known]
+        type_ = Type.ANY if field.name in terms else _TYPES[_kind(known)]
         columns.append(SourceColumn(field.name, known, field.name, type_))
     return columns
 
@@ -80,8 +82,9 @@ def _in_calendar(values: pa.ChunkedArray) -> bool:
 _FIRST_DAY, _LAST_DAY = ((day - date(1970, 1, 1)).days for day in (date.min, date.max))
 
 _PLAIN_TYPES = {
-    "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN", "date32[day]": "DATE",
-    "timestamp[us]": "TIMESTAMP", "string": "VARCHAR", "large_string": "VARCHAR",
+    "int64": "BIGINT", "decimal128(38, 18)": SQL_TYPES[Type.DECIMAL], "double": "DOUBLE",
+    "bool": "BOOLEAN", "date32[day]": "DATE", "timestamp[us]": "TIMESTAMP",
+    "string": "VARCHAR", "large_string": "VARCHAR",
 }  # fmt: skip
 """Arrow's types whose values stay as they are in DuckDB -> DuckDB's."""
 
@@ -126,16 +129,31 @@ class SourceColumn:
             return self._term(value)
         if self.is_zoned:
             value = in_utc(value)
-        elif self.kind == "DECIMAL":
+        elif self.kind == "DECIMAL" and self.type is not Type.DECIMAL:
             # DuckDB's direct cast to a double divides by a power of ten, which rounds twice.
             value = exp.cast(value, "VARCHAR")
         if self.only_exact and self.type is Type.INT:
             return whole_number(exp.cast(value, "DOUBLE"))
+        if self.only_exact and Type.DECIMAL in (self.type, _TYPES.get(self.kind)):
+            return self._exact_decimal(value)
         if self.only_exact:
             is_same = exp.cast(exp.cast(value, "DOUBLE"), "HUGEINT").eq(exp.cast(value, "HUGEINT"))
             value = exp.case().when(is_same, value.copy())
         value = exp.cast(value, TEXT_TYPES[self.type] if self.type else "INTEGER")
         return without_sign_of_zero(value) if self.type is Type.FLOAT else value
+
+    def _exact_decimal(self, value: exp.Expr) -> exp.Expr:
+        """A number of a column of decimals as a float, or the other way; NULL if it is none."""
+        assert self.type is not None
+        to, back = (
+            exp.DataType.build(TEXT_TYPES[type_], dialect="duckdb")
+            for type_ in (self.type, Type.FLOAT if self.type is Type.DECIMAL else Type.DECIMAL)
+        )
+        written = exp.cast(value, "VARCHAR")
+        made = exp.TryCast(this=written, to=to)
+        again = exp.TryCast(this=exp.cast(made.copy(), "VARCHAR"), to=back)
+        there = exp.TryCast(this=written.copy(), to=back.copy())
+        return exp.case().when(again.eq(there), made.copy())
 
     def _term(self, value: exp.Expr) -> exp.Expr:
         """The text of the term that a value is."""
@@ -251,17 +269,16 @@ def _agreed(predicate: str, column: SourceColumn, target: Column, widens: bool) 
         return wanted
     if widens:
         return found
-    if (found, wanted) == (Type.INT, Type.FLOAT):
+    if is_widened(found, wanted):
         return wanted
     raise DataError(clash(predicate, target, found))
 
 
 def of_numbers_there(columns: Sequence[SourceColumn], known: Predicate) -> list[SourceColumn]:
     """The columns of rows to be deleted, with numbers in the types that the predicate has."""
-    numbers = {Type.INT, Type.FLOAT}
     return [
         replace(c, type=target.type, only_exact=True)
-        if {c.type, target.meant} == numbers and not known.declared
+        if widest_number({c.type, target.meant}) and not known.declared
         else c
         for c, target in zip(columns, known.columns, strict=True)
     ]
@@ -273,18 +290,22 @@ def is_apart(columns: Sequence[SourceColumn], known: Predicate) -> bool:
     return any(
         c.type not in (None, target.meant)
         and target.meant is not None
-        and {c.type, target.meant} != {Type.INT, Type.FLOAT}
+        and not widest_number({c.type, target.meant})
         for c, target in pairs
     )
 
 
 def clash(predicate: str, target: Column, found: Type) -> str:
     """The message that values of one type cannot enter a column of another, with the way out."""
+    assert target.meant is not None
     said = f"{predicate}: column {target.name} has the type {target.meant}, the data have {found}. "
-    if (target.type, found) == (Type.INT, Type.FLOAT):
+    if is_widened(target.meant, found):
+        exactly = "Make them decimals (decimal.Decimal in Python), or" * (
+            target.type is Type.DECIMAL
+        )
         return said + (
-            f"For fractions, let the column have floats: "
-            f'kb.alter("{predicate}", {{"{target.name}": "float"}})'
+            f"{exactly or 'For fractions,'} let the column have {found}s: "
+            f'kb.alter("{predicate}", {{"{target.name}": "{found}"}})'
         )
     if target.type is Type.SYMBOL:
         return said + "Convert the data to text, or give the column another type by `alter`."

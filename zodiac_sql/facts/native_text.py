@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from zodiac_sql.database.statements import once, text
+from zodiac_sql.database.statements import decimal_text, once, text
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.language.zones import without_zone, zone_of
 
 _DEFAULTS = {
-    Type.INT: f"{XSD}integer", Type.FLOAT: f"{XSD}double", Type.BOOL: f"{XSD}boolean",
-    Type.DATE: f"{XSD}date", Type.TIMESTAMP: f"{XSD}dateTime",
+    Type.INT: f"{XSD}integer", Type.DECIMAL: f"{XSD}decimal", Type.FLOAT: f"{XSD}double",
+    Type.BOOL: f"{XSD}boolean", Type.DATE: f"{XSD}date", Type.TIMESTAMP: f"{XSD}dateTime",
 }  # fmt: skip
 
 
@@ -37,10 +37,13 @@ def wall_clock(value: exp.Expr, datatype: str) -> exp.Expr:
 def literal_text(value: exp.Expr, type_: Type, datatype: str) -> exp.Expr:
     """A native value as a literal in quotes, with its datatype (see `datatype_of`).
 
-    A decimal that cannot be written as one (it is infinite, or too large) becomes an xsd:double.
+    A float of xsd:decimal that cannot be written as one (it is infinite, or too large) becomes an
+    xsd:double.
     """
     if type_ is Type.FLOAT:
         return once((value,), lambda v: _float(v, datatype), "list_transform", "list_extract")
+    if type_ is Type.DECIMAL:
+        return _typed(decimal_text(value.copy()), datatype)
     if type_ is Type.TIMESTAMP:
         written = _joined(_moment(wall_clock(value, datatype)), text(zone_of(datatype) or ""))
         return _typed(written, without_zone(datatype))
@@ -54,7 +57,7 @@ def term_text(value: exp.Expr, type_: Type, kept: str | None, declared: bool) ->
     int in a column that nobody `declared`: there, ints may have become floats (facts/terms.py).
     """
     written = literal_text(value, type_, datatype_of(type_, kept))
-    if type_ is not Type.FLOAT or kept is not None or declared:
+    if type_ not in (Type.DECIMAL, Type.FLOAT) or kept is not None or declared:
         return written
     number = whole_number(value)
     whole = literal_text(number, Type.INT, datatype_of(Type.INT, None))

@@ -16,6 +16,7 @@ from zodiac_sql.database.statements import temp_table, text, without_sign_of_zer
 from zodiac_sql.database.store import Store
 from zodiac_sql.facts.load import literals
 from zodiac_sql.facts.native_text import datatype_of, literal_text, moment_text
+from zodiac_sql.language.decimals import is_widened
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.language.zones import common_zone
@@ -63,17 +64,17 @@ def literals_in(store: Store, symbols: exp.Query, type_: Type) -> Literals | Non
     least, greatest = exp.Min(this=zone), exp.Max(this=zone.copy())
     kinds = exp.select(_call("zodiac_datatype", symbol), least, greatest)
     rows = store.rows(kinds.from_(symbols.subquery("v", copy=False)).group_by(exp.convert(1)))
-    datatypes = [d for d, *_ in rows if literals.TYPES.get(d) in (type_, _narrower(type_))]
+    datatypes = [
+        d
+        for d, *_ in rows
+        if literals.TYPES.get(d) is type_ or is_widened(literals.TYPES.get(d), type_)
+    ]
     if not datatypes:
         return None
     common = common_zone({zone for _, *zones in rows for zone in zones if zone})
     datatype = literals.common_datatype(datatypes, type_, common)
     forms = {d: _form(d, type_, common is not None) for d in datatypes}
     return Literals(type_, literals.beside_doubles(forms), datatype)
-
-
-def _narrower(type_: Type) -> Type:
-    return Type.INT if type_ is Type.FLOAT else type_
 
 
 def _form(datatype: str, type_: Type, zoned: bool) -> str:
@@ -134,9 +135,16 @@ def _written(symbol: exp.Expr, datatype: str, zoned: bool) -> tuple[list[exp.Exp
     written = [literal_text(way.value(symbol), type_, own)]
     if zoned:
         written.append(moment_text(_lexical(symbol), datatype))
-    if type_ in (Type.INT, Type.FLOAT):  # the column may have been one of several datatypes
+    if type_.numeric:  # the column may have been one of several datatypes
         is_single = datatype == f"{XSD}float"
         number = _promoted(_lexical(symbol)) if is_single else exp.cast(way.value(symbol), "DOUBLE")
         several = (f"{XSD}decimal", f"{XSD}double")
-        written += [literal_text(number.copy(), Type.FLOAT, one) for one in several if one != own]
+        written += [
+            literal_text(number.copy(), Type.FLOAT, one)
+            for one in several
+            if one != own or type_ is Type.DECIMAL
+        ]
+        if type_ is not Type.FLOAT:
+            exact = exp.cast(way.value(symbol), TEXT_TYPES[Type.DECIMAL])
+            written.append(literal_text(exact, Type.DECIMAL, several[0]))
     return written, way.fits(symbol)

@@ -16,6 +16,7 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -37,6 +38,7 @@ from zodiac_sql.facts.row_options import AS_THEY_ARE, RowOptions
 from zodiac_sql.facts.rows import Offered, as_arrow
 from zodiac_sql.facts.terms import is_native_literal, term_of
 from zodiac_sql.facts.tuple_columns import is_exact
+from zodiac_sql.language.decimals import fitting, is_widened
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.names import EXPLICIT_SCHEMA
@@ -126,7 +128,7 @@ def _stage_offered(
                 numbered=offered.numbered,
                 terms=offered.terms,
             )
-            return stage_table(store, predicate, rows_as_came, known, gone=gone, widens=True)
+            return stage_table(store, predicate, rows_as_came, known, gone=gone)
 
 
 def stage_table(
@@ -136,13 +138,16 @@ def stage_table(
     known: Predicate | None,
     *,
     gone: bool = False,
-    widens: bool = False,
+    of_file: bool = False,
 ) -> Staged:
-    """Stage the rows of a temporary table. `widens` is as for `aligned`. Raises DataError."""
+    """Stage the rows of a temporary table. Raises DataError.
+
+    Those that are `gone` add no symbols, unless they are `of_file`: then they are counted.
+    """
     columns = columns_of(store, source.table, source.untyped, source.numbered, source.terms)
     if source.zoned:
         columns = [replace(c, is_instant=c.source in source.zoned) for c in columns]
-    columns = aligned(predicate, columns, known, source.named, widens)
+    columns = aligned(predicate, columns, known, source.named, widens=True)
     if gone and known and is_apart(columns, known):
         rows = exp.select(exp.Count(this=exp.Star())).from_(temp_table(source.table))
         return replace(_stage_none(store, known), absent=store.count(rows))
@@ -150,7 +155,8 @@ def stage_table(
     if not source.good:
         check_cells(store, predicate, source.table, columns, source.place, source.numbered)
     named = source.named and known is None
-    return _staged(store, predicate, columns, temp_table(source.table), named, gone)
+    left = gone and not of_file
+    return _staged(store, predicate, columns, temp_table(source.table), named, left)
 
 
 def _staged(
@@ -258,9 +264,13 @@ def _stands_as_it_is(text: str) -> bool:
 
 
 def _as_known(column: SourceColumn, values: list[Any], known: Column) -> SourceColumn:
-    """A column of ints as one of floats, where the predicate has these and no int is lost."""
-    is_wider = (column.type, known.type) == (Type.INT, Type.FLOAT)
-    return replace(column, type=Type.FLOAT) if is_wider and all(map(is_exact, values)) else column
+    """A column of ints as one of floats or decimals, where the predicate has these and no int is
+    lost.
+    """
+    if column.type is not Type.INT or not is_widened(column.type, known.type):
+        return column
+    is_lost = known.type is Type.FLOAT and not all(map(is_exact, values))
+    return column if is_lost else replace(column, type=known.type)
 
 
 def _values(column: SourceColumn, values: list[Any]) -> list[Any]:
@@ -271,6 +281,8 @@ def _values(column: SourceColumn, values: list[Any]) -> list[Any]:
         return [int(v) if v == v // 1 and in_64_bits(v) else None for v in values]
     if column.only_exact:
         return [float(value) if is_exact(value) else None for value in values]
+    if column.type is Type.DECIMAL:
+        return [fitting(Decimal(value)) for value in values]
     if column.type is Type.FLOAT:
         return [float(value) + 0.0 for value in values]  # 0.0 for -0.0
     return values

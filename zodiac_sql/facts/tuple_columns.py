@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from zodiac_sql.errors import DataError
+from zodiac_sql.facts.decimal_rows import decimals
 from zodiac_sql.facts.moment_texts import (
     READERS,
     reads_as,
@@ -27,6 +28,7 @@ from zodiac_sql.facts.python_values import (
 )
 from zodiac_sql.facts.terms import term_of
 from zodiac_sql.facts.tuple_options import EMPTY
+from zodiac_sql.language.decimals import fits, is_widened, widest_number
 from zodiac_sql.language.syntax import Column, Type
 
 if TYPE_CHECKING:
@@ -73,6 +75,8 @@ def column_of(column: TupleColumn, values: tuple[Any, ...]) -> tuple[pa.Array, b
     elif type_ in READERS and any(issubclass(kind, str) for kind in set(map(type, values))):
         values = _with_moments(column, values)
     kinds = {kind: _type_of(kind) for kind in set(map(type, values))}
+    if type_ is Type.FLOAT and not column.is_free:
+        kinds = {k: type_ if found is Type.DECIMAL else found for k, found in kinds.items()}
     if type_ is Type.ANY or (column.is_free and _is_mixed(values, kinds)):
         return _terms(column, values, kinds), True
     if column.declared and type_ is not None:
@@ -102,7 +106,7 @@ def _is_mixed(values: tuple[Any, ...], kinds: Kinds) -> bool:
     types = set(kinds.values())
     if None in types:
         return False  # it is refused
-    if types <= {Type.INT, Type.FLOAT}:
+    if all(type_ and type_.numeric for type_ in types):
         return not _are_numbers(values, kinds, types)
     if len(types) > 1:
         return True
@@ -113,17 +117,19 @@ def _is_mixed(values: tuple[Any, ...], kinds: Kinds) -> bool:
 
 
 def _are_numbers(values: tuple[Any, ...], kinds: Kinds, types: set[Type | None]) -> bool:
-    """Whether numbers are all ints, or all floats, of 64 bits."""
+    """Whether numbers are all ints of 64 bits, all decimals, or all floats; ints may be the others.
+
+    A decimal and a float are terms of different datatypes.
+    """
     ints = tuple(kind for kind, type_ in kinds.items() if type_ is Type.INT)
     if types == {Type.INT}:
         return in_64_bits(max(values)) and in_64_bits(min(values))
-    decimals = tuple(kind for kind in kinds if issubclass(kind, decimal.Decimal))
-    if not ints and not decimals:
+    if types == {Type.FLOAT}:
         return True
-    return all(
-        _is_double(value) if type(value) in decimals else is_exact(value)
-        for value in values
-        if type(value) in decimals or type(value) in ints
+    if Type.FLOAT not in types:
+        return all(in_64_bits(value) if type(value) in ints else fits(value) for value in values)
+    return Type.DECIMAL not in types and all(
+        is_exact(value) for value in values if type(value) in ints
     )
 
 
@@ -167,16 +173,23 @@ def _fits(value: Any, type_: Type | None) -> bool:
         return found is not Type.INT or in_64_bits(value)
     if isinstance(value, str) and type_ and type_ in READERS:
         return reads_as("", type_)(value)
-    if (found, type_) == (Type.FLOAT, Type.INT):
+    if type_ is Type.INT and found in (Type.FLOAT, Type.DECIMAL):
         return bool(value == value // 1) and in_64_bits(value)
-    return (found, type_) == (Type.INT, Type.FLOAT) and is_exact(value)
+    if type_ is Type.DECIMAL and found is Type.FLOAT:
+        return math.isfinite(value) and fits(decimal.Decimal(repr(float(value))))
+    if type_ is Type.FLOAT and found is Type.DECIMAL:
+        return _is_double(value)
+    return found is Type.INT and type_ in (Type.FLOAT, Type.DECIMAL) and is_exact(value)
 
 
 def _require_type(column: TupleColumn, values: tuple[Any, ...], kinds: Kinds) -> None:
     """Raise DataError naming the first row with a value that a declared column cannot hold."""
     type_ = column.type
-    fits = {type_, Type.INT, None} if type_ is Type.FLOAT else {type_, None}
-    if others := [kind for kind, found in kinds.items() if found not in fits]:
+    if others := [
+        kind
+        for kind, found in kinds.items()
+        if found not in (type_, None) and not is_widened(found, type_)
+    ]:
         at = min(_first(values, kind) for kind in others)
         raise DataError(
             f"{column.where} has the type {type_}, and holds {shown(values[at])} in row {at + 1}, "
@@ -205,6 +218,8 @@ def _array(where: str, column: tuple[Any, ...], kinds: Kinds) -> pa.Array:
             case Type.FLOAT:
                 _check_exact(where, column, kinds)
                 return pa.array([float(value) for value in column], type=pa.float64())
+            case Type.DECIMAL:
+                return decimals(where, column)
             case Type.INT:
                 return pa.array(column, type=pa.int64())
             case Type.TIMESTAMP:
@@ -231,14 +246,14 @@ def _half_of_a_pair(where: str, column: Sequence[object]) -> str:
 
 
 def _one_type(where: str, column: tuple[Any, ...], kinds: Kinds) -> Type:
-    """The type of all values of a column; that of ints and floats together is float."""
+    """The type of all values of a column; that of numbers together is the widest."""
     types: set[Type] = set()
     for kind, type_ in kinds.items():
         if type_ is None:
             raise DataError(_no_value(where, column, kind))
         types.add(type_)
-    if types == {Type.INT, Type.FLOAT}:
-        return Type.FLOAT
+    if wide := widest_number(types):
+        return wide
     if len(types) > 1:
         raise DataError(_several_types(where, column, kinds))
     (one,) = types
@@ -263,9 +278,9 @@ def _several_types(where: str, column: tuple[Any, ...], kinds: Kinds) -> str:
     """The message about values of several types: it names the first that does not fit row 1."""
     first = kinds[type(column[0])]
     at = min(_first(column, kind) for kind, type_ in kinds.items() if type_ is not first)
-    if {first, kinds[type(column[at])]} == {Type.INT, Type.FLOAT}:
-        numeric = (Type.INT, Type.FLOAT)
-        at = min(_first(column, k) for k, type_ in kinds.items() if type_ not in numeric)
+    if widest_number({first, kinds[type(column[at])]}):
+        others = (k for k, type_ in kinds.items() if type_ and not type_.numeric)
+        at = min(_first(column, k) for k in others)
     return (
         f"{where} holds {shown(column[at])} in row {at + 1}, of type "
         f"{kinds[type(column[at])]}, and {shown(column[0])} in row 1, of type {first}. "
@@ -314,7 +329,9 @@ def _type_of(kind: type) -> Type | None:
         return Type.SYMBOL
     if issubclass(kind, numbers.Integral):
         return Type.INT
-    if issubclass(kind, (numbers.Real, decimal.Decimal)) and kind.__name__ != "Fraction":
+    if issubclass(kind, decimal.Decimal):
+        return Type.DECIMAL
+    if issubclass(kind, numbers.Real) and kind.__name__ != "Fraction":
         return Type.FLOAT
     if issubclass(kind, datetime.datetime):
         return Type.TIMESTAMP

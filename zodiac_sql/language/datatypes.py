@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from zodiac_sql.language import symbols
+from zodiac_sql.language import decimals, symbols
 from zodiac_sql.language.moments import date_of, is_finer, moment_of
 from zodiac_sql.language.syntax import Constant, Expression, Type
 
@@ -27,17 +27,16 @@ bits here, which xsd:long says once more."""
 
 _TYPES: Mapping[str, Type] = {
     **dict.fromkeys(INTEGER_BOUNDS, Type.INT),
-    **dict.fromkeys(("decimal", "double", "float"), Type.FLOAT),
+    "decimal": Type.DECIMAL, **dict.fromkeys(("double", "float"), Type.FLOAT),
     "boolean": Type.BOOL, "date": Type.DATE, "dateTime": Type.TIMESTAMP,
 }  # fmt: skip
 
-_DECIMAL = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)"
-_DOUBLE = re.compile(rf"{_DECIMAL}([eE][+-]?[0-9]+)?|[+-]?INF|NaN")
+_DOUBLE = re.compile(rf"{decimals.NUMBER}([eE][+-]?[0-9]+)?|[+-]?INF|NaN")
 _DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _TIME = r"[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})?"
 _FORMS: Mapping[str, re.Pattern[str]] = {
     **dict.fromkeys(INTEGER_BOUNDS, re.compile("[+-]?[0-9]+")),
-    "decimal": re.compile(_DECIMAL), "double": _DOUBLE, "float": _DOUBLE,
+    "decimal": re.compile(decimals.NUMBER), "double": _DOUBLE, "float": _DOUBLE,
     "boolean": re.compile("true|false|1|0"),
     "date": re.compile(_DATE), "dateTime": re.compile(f"{_DATE}T{_TIME}"),
 }  # fmt: skip
@@ -56,8 +55,9 @@ def xsd_type(datatype: str) -> Type | None:
 def value_of(datatype: str, text: str) -> Any:
     """The value that a text has in a datatype with a native type.
 
-    Raises ValueError if it has none, and OverflowError for a time that another time zone moves
-    beyond the ends of the calendar. An integer may have more than 64 bits.
+    Raises ValueError if it has none, and OverflowError for a decimal that has no room, and for a
+    time that another time zone moves beyond the ends of the calendar. An integer may have more than
+    64 bits.
     """
     local = datatype.removeprefix(symbols.XSD)
     bare = text.strip(_WHITE)
@@ -136,20 +136,30 @@ _EXAMPLES = {
 }  # fmt: skip
 
 
+def text_of_term(constant: Constant) -> str:
+    """The text of the symbol that is the same term as a constant."""
+    value = constant.value
+    return str(value) if constant.type is Type.SYMBOL else written(value, constant.type)
+
+
 def written(value: Any, type_: Type) -> str:
-    """A value of a native type as rules write it with a datatype."""
+    """A value of a native type as rules write it with a datatype, and as exports have it."""
     if type_ is Type.FLOAT and not math.isfinite(value):
         text = "NaN" if math.isnan(value) else "INF" if value > 0 else "-INF"
     elif type_ is Type.BOOL:
         text = str(value).lower()
+    elif isinstance(value, datetime.datetime):
+        text = value.isoformat().rstrip("0") if value.microsecond else value.isoformat()
+    elif type_ is Type.DECIMAL:
+        text = decimals.written(value)
     else:
         text = value.isoformat() if isinstance(value, datetime.date) else repr(value)
     return f'"{text}"^^<{symbols.XSD}{_NAMES[type_]}>'
 
 
 _NAMES = {
-    Type.INT: "integer", Type.FLOAT: "double", Type.BOOL: "boolean", Type.DATE: "date",
-    Type.TIMESTAMP: "dateTime",
+    Type.INT: "integer", Type.DECIMAL: "decimal", Type.FLOAT: "double", Type.BOOL: "boolean",
+    Type.DATE: "date", Type.TIMESTAMP: "dateTime",
 }  # fmt: skip
 
 
@@ -172,6 +182,7 @@ def _timestamp(text: str) -> datetime.datetime:
 
 _VALUES: Mapping[Type, Callable[[str], Any]] = {
     Type.INT: int,
+    Type.DECIMAL: decimals.decimal_of,
     Type.FLOAT: float_of,
     Type.BOOL: _boolean,
     Type.DATE: datetime.date.fromisoformat,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
 from typing import Any, cast
 
 from lark import Token, Tree
@@ -22,6 +24,7 @@ from zodiac_sql.language.datatypes import (
     written,
     xsd_type,
 )
+from zodiac_sql.language.decimals import ROOM, fitting
 from zodiac_sql.language.edits import Edits
 from zodiac_sql.language.escapes import unquoted, wrong_escape
 from zodiac_sql.language.places import Places
@@ -58,6 +61,8 @@ class Expressions(Places):
         super().__init__(source)
         self.plain = plain
         self.former = former
+        self.floats = False
+        """Whether values of xsd:decimal are floats, as they once were (language/kept_texts.py)."""
         self.edits = Edits(source.text)
         self.prefixes = {**WELL_KNOWN_PREFIXES, **prefixes}
         self.used_prefixes: dict[str, str] = {}
@@ -154,7 +159,10 @@ class Expressions(Places):
         if sign == "+":
             return operand
         if isinstance(operand, Constant) and operand.type.numeric:
-            return self._within(operand.type, 0 - cast("float", operand.value), span)
+            number = operand.value
+            if isinstance(number, Decimal):
+                return replace(operand, value=fitting(number.copy_negate()), span=span)
+            return self._within(operand.type, 0 - cast("float", number), span)
         return Call("-", (Constant(Type.INT, 0, span), operand), span)
 
     def _variable(self, token: Token) -> Variable:
@@ -204,7 +212,7 @@ class Expressions(Places):
             said = f"the number {shortened(text)} would be rounded: floats have 64 bits"
             self.inexact.append(Problem(said, span, f"The nearest one is {nearest!r}."))
 
-    def _within(self, type_: Type, value: float, span: Span) -> Constant:
+    def _within(self, type_: Type, value: float | Decimal, span: Span) -> Constant:
         """A number; an integer must fit into 64 bits."""
         if type_ is Type.INT and not -(2**63) <= value < 2**63:
             self._problem(f"the integer {shortened(value)} has more than 64 bits", span)
@@ -216,13 +224,14 @@ class Expressions(Places):
             return Constant(Type.SYMBOL, symbols.literal(text, datatype=datatype), span)
         try:
             value = self._value(type_, text, datatype, span)
-        except (ValueError, OverflowError):
+        except (ValueError, OverflowError) as error:
             name = datatype.removeprefix(symbols.XSD)
             said = f'"{shortened(text)}" is not an xsd:{name}'
-            self._problem(said, span, hint_of(datatype))
-            return Constant(type_, 0, span)
-        if datatype == f"{symbols.XSD}decimal":
-            self._exact(text.strip(), span)
+            hint = hint_of(datatype)
+            if type_ is Type.DECIMAL and isinstance(error, OverflowError):
+                said, hint = f"the decimal {shortened(text)} has no room", f"{ROOM.capitalize()}."
+            self._problem(said, span, hint)
+            return Constant(type_, Decimal(0) if type_ is Type.DECIMAL else 0, span)
         if type_ is Type.TIMESTAMP and moments.is_finer(text.strip()):
             said = f'"{shortened(text)}" is finer than microseconds'
             self.inexact_moments.append(Problem(said, span))
@@ -239,6 +248,10 @@ class Expressions(Places):
 
     def _value(self, type_: Type, text: str, datatype: str, span: Span) -> Any:
         """The value of a text. Raises errors as `value_of` does."""
+        if self.floats and type_ is Type.DECIMAL:
+            value = former_value_of(Type.FLOAT, text)
+            self._edit(span, written(value, Type.FLOAT))
+            return value
         try:
             return value_of(datatype, text)
         except ValueError:

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zodiac_sql.errors import MissingFunctionError
+from zodiac_sql.language.decimals import widest
 from zodiac_sql.language.escapes import unquoted
 from zodiac_sql.language.syntax import Call, Constant, Type
 
-_NUMBER = frozenset({Type.INT, Type.FLOAT})
+_NUMBER = frozenset({Type.INT, Type.DECIMAL, Type.FLOAT})
 _TEXT = frozenset({Type.SYMBOL})
 _MOMENT = frozenset({Type.DATE, Type.TIMESTAMP})
 _BOOL = frozenset({Type.BOOL})
@@ -99,6 +100,7 @@ BUILTINS: Mapping[str, Builtin] = {
     "second": Builtin((_CLOCK,), Type.INT),
     "int": Builtin((_NUMBER | _TEXT,), Type.INT),
     "float": Builtin((_NUMBER | _TEXT,), Type.FLOAT),
+    "decimal": Builtin((_NUMBER | _TEXT,), Type.DECIMAL),
     "text": Builtin((_ANY,), Type.SYMBOL),
     "matches": Builtin((_TEXT, _TEXT), Type.BOOL),
     "regex_replace": Builtin((_TEXT, _TEXT, _TEXT), Type.SYMBOL),
@@ -156,9 +158,15 @@ class Function:
 
     def builtin(self) -> Builtin:
         """Its signature in the form that built-in functions have."""
-        widened = (_NUMBER if p == Type.FLOAT else frozenset({p}) for p in self.parameters)
-        return Builtin(tuple(widened), self.returns)
+        return Builtin(
+            tuple(_WIDENED.get(p, frozenset({p})) for p in self.parameters), self.returns
+        )
 
+
+_WIDENED: Mapping[Type, Accepted] = {
+    Type.FLOAT: _NUMBER, Type.DECIMAL: frozenset({Type.INT, Type.DECIMAL}),
+}  # fmt: skip
+"""The types that become another one."""
 
 Functions = Mapping[str, Function]
 
@@ -212,7 +220,7 @@ def result_type(builtin: Builtin, arguments: Sequence[Type | None]) -> Type | No
         return None
     if Type.ANY in arguments:
         return _of_terms(builtin, arguments)
-    return Type.FLOAT if Type.FLOAT in arguments else next(iter(arguments), None)
+    return widest(arguments)
 
 
 def _of_terms(builtin: Builtin, arguments: Sequence[Type | None]) -> Type:

@@ -14,6 +14,7 @@ from heapq import heappop, heappush
 
 from zodiac_sql.errors import Problem
 from zodiac_sql.language.datatypes import MOMENTS, as_moment, moment_hint
+from zodiac_sql.language.decimals import is_widened
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.syntax import Rule, Type, atoms_of
 from zodiac_sql.language.types import (
@@ -187,4 +188,4 @@ def _clashes(rule: Rule, columns: Columns, functions: Functions) -> Iterator[Pro
 
 def _fits(given: Type, wanted: Type) -> bool:
     """Whether values of a type can be in a column of another one."""
-    return wanted is Type.ANY or (wanted is Type.FLOAT and given.numeric)
+    return wanted is Type.ANY or is_widened(given, wanted)

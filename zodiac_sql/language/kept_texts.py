@@ -9,6 +9,9 @@ written as Python reads them. Moments could have digits beyond microseconds, whi
 
 A variable that begins with such a capital is kept as `?Ä`, which has always meant the same. So
 nothing has to tell old texts from new ones, and older versions read the new ones.
+
+Values of xsd:decimal were floats then, too. They are kept as xsd:double since migration 17, which
+has rewritten older texts.
 """
 
 from __future__ import annotations
@@ -38,6 +41,16 @@ def as_kept(text: str, prefixes: Mapping[str, str]) -> str:
     from zodiac_sql.language.parse import in_other_words  # late, as above
 
     return in_other_words(text, prefixes, former=False)
+
+
+def with_floats(text: str, prefixes: Mapping[str, str]) -> str:
+    """A text that was kept when values of xsd:decimal were floats, with these as floats,
+    also in declarations."""
+    if "decimal" not in text.lower():
+        return text
+    from zodiac_sql.language.parse import in_other_words  # late, as above
+
+    return in_other_words(text, prefixes, former=True, floats=True)
 
 
 def _has_capitals(text: str) -> bool:

@@ -31,7 +31,7 @@ def opposite(operator: str) -> str:
 TYPE_NAMES = {
     "symbol": Type.SYMBOL, "string": Type.SYMBOL, "text": Type.SYMBOL, "iri": Type.SYMBOL,
     "int": Type.INT, "integer": Type.INT, "number": Type.INT, "bigint": Type.INT,
-    "float": Type.FLOAT, "double": Type.FLOAT, "real": Type.FLOAT, "decimal": Type.FLOAT,
+    "float": Type.FLOAT, "double": Type.FLOAT, "real": Type.FLOAT, "decimal": Type.DECIMAL,
     "bool": Type.BOOL, "boolean": Type.BOOL,
     "date": Type.DATE, "timestamp": Type.TIMESTAMP, "datetime": Type.TIMESTAMP,
     "any": Type.ANY, "term": Type.ANY,

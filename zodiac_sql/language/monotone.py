@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from zodiac_sql.language.syntax import Call, Comparison, Constant, Expression, Variable
 
@@ -81,7 +82,7 @@ class Directions:
         if self.is_positive(factor):
             return way
         value = factor.value if isinstance(factor, Constant) else 0
-        return -way if isinstance(value, int | float) and value < 0 else None
+        return -way if isinstance(value, int | float | Decimal) and value < 0 else None
 
     def is_positive(self, expression: Expression) -> bool:
         """Whether an expression is never negative, as far as its text tells."""
@@ -128,7 +129,7 @@ def never_negative(filters: Sequence[Comparison]) -> frozenset[str]:
             low, high = high, low
         elif operator not in ("<", "<="):
             continue
-        numeric = isinstance(low, Constant) and low.type.numeric
-        if isinstance(high, Variable) and numeric and float(str(low)) >= 0:
+        number = isinstance(low, Constant) and low.type.numeric and float(str(low.value))
+        if isinstance(high, Variable) and number is not False and number >= 0:
             found.add(high.name)
     return frozenset(found)

@@ -98,14 +98,18 @@ def parse_choices(
     return goals
 
 
-def in_other_words(text: str, prefixes: Mapping[str, str], *, former: bool) -> str:
+def in_other_words(
+    text: str, prefixes: Mapping[str, str], *, former: bool, floats: bool = False
+) -> str:
     """A text as it is kept, or, if it was kept when the language was another, in today's words.
 
-    Parentheses can be missing where it begins (program/state.py). See kept_texts.py.
+    With `floats`, decimals become floats. Parentheses can be missing where it begins
+    (program/state.py). See kept_texts.py.
     """
     for lost in range(text.count(")") + 1):
         source = Source("<kept>", "(" * lost + text)
         reader = Reader(source, prefixes, former=former)
+        reader.floats = floats
         with suppress(UnexpectedInput):
             reader.read(_parser().parse(source.text, start="start"), 0, 0)
             return reader.edits.applied(lost, len(source.text))

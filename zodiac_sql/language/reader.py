@@ -109,6 +109,9 @@ class Reader(Bodies):
         if found is None:
             known = ", ".join(type_.value for type_ in Type)
             self._problem(f"unknown type `{kind}`", kind, f"The types are {known}.")
+        if self.floats and found is Type.DECIMAL:
+            found = Type.FLOAT
+            self._edit(kind, found)
         plain = str(name)[1:-1] if name.type == "QUOTED" else str(name)
         if "\0" in plain:
             self._problem("a name has no NUL character", name)

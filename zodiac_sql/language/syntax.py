@@ -6,8 +6,10 @@ Spans never take part in comparison: two rules that read the same are equal wher
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import StrEnum
 
 from zodiac_sql.errors import Problem, Span
@@ -15,13 +17,14 @@ from zodiac_sql.names import VARIES
 
 
 class Type(StrEnum):
-    """The type of a predicate's column. INT and FLOAT compare with each other.
+    """The type of a predicate's column. Those of numbers compare with each other.
 
     A column of ANY holds terms of all kinds: each is what it is.
     """
 
     SYMBOL = "symbol"
     INT = "int"
+    DECIMAL = "decimal"
     FLOAT = "float"
     BOOL = "bool"
     DATE = "date"
@@ -30,10 +33,10 @@ class Type(StrEnum):
 
     @property
     def numeric(self) -> bool:
-        return self in (Type.INT, Type.FLOAT)
+        return self in (Type.INT, Type.DECIMAL, Type.FLOAT)
 
 
-Value = str | int | float | bool | datetime.date | datetime.datetime
+Value = str | int | Decimal | float | bool | datetime.date | datetime.datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,9 @@ class Constant:
     def __str__(self) -> str:
         if isinstance(self.value, bool):
             return str(self.value).lower()
+        if isinstance(self.value, Decimal):
+            digits = re.sub("0{1,17}$", "", f"{self.value:.18f}")
+            return f'"{digits}"^^xsd:decimal'
         return str(self.value)
 
 
@@ -127,9 +133,13 @@ class Negation:
         return f"not {self.atom}"
 
 
+SAME = "same"
+"""An operator that no user writes: whether a variable could have both values, in two atoms."""
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`left op right`, op one of = != < <= > >=."""
+    """`left op right`, op one of = != < <= > >= (and SAME)."""
 
     left: Expression
     operator: str

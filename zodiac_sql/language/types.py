@@ -1,17 +1,18 @@
 """Types of the variables and expressions of a body, once those of the columns are known.
 
-INT and FLOAT meet as FLOAT. A variable that stands in a column of terms of all kinds, and in a
-native one, is of the native type: other terms of the first are not in the second.
+Numbers meet as the widest (INT, DECIMAL, FLOAT). A variable that stands in a column of terms of all
+kinds, and in a native one, is of the native type: other terms of the first are not in the second.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zodiac_sql.errors import Problem, Span
 from zodiac_sql.language.binding import arrange
 from zodiac_sql.language.datatypes import moment_hint
+from zodiac_sql.language.decimals import is_widened, widest, widest_number
 from zodiac_sql.language.functions import COMPARISONS, Builtin, Functions, result_type, signature
 from zodiac_sql.language.syntax import (
     Aggregate,
@@ -41,7 +42,7 @@ class TypeScope:
 def body_types(
     body: tuple[Literal, ...], columns: Mapping[str, Sequence[Type | None]], functions: Functions
 ) -> TypeScope:
-    """The types of a body's variables: float if a variable is an int here and a float there."""
+    """The types of a body's variables: of numbers the widest that a variable has anywhere."""
     typing = _Typing(columns, functions)
     typing.body(body)
     return TypeScope(typing.types, tuple(typing.problems))
@@ -67,14 +68,14 @@ def joined(first: Type | None, second: Type | None) -> Type | None:
     """The least type that holds the values of both."""
     if first is None or second is None or first is second:
         return first or second
-    return Type.FLOAT if first.numeric and second.numeric else Type.ANY
+    return widest((first, second)) if first.numeric and second.numeric else Type.ANY
 
 
 def _met(first: Type | None, second: Type | None) -> Type | None:
     """The type of a variable that stands in two places; the first where the two clash."""
     if first is None or first is Type.ANY:
         return second or first
-    return Type.FLOAT if second and joined(first, second) is Type.FLOAT else first
+    return widest_number({first, second}) or first
 
 
 def widens(
@@ -82,17 +83,12 @@ def widens(
 ) -> bool:
     """Whether a column meets a term of another type, so that two of its values may be the same.
 
-    Ints become floats; terms of a column of all kinds are read as native values.
+    Ints and decimals become floats; terms of a column of all kinds are read as native values.
     """
     return any(
-        reads_otherwise(column, types.get(term.name) if isinstance(term, Variable) else term.type)
-        for term, column in zip(terms, columns, strict=True)
+        (given is Type.FLOAT and is_widened(column, given)) or is_narrowed(column, given)
+        for column, given in _pairs(terms, columns, types)
     )
-
-
-def reads_otherwise(column: Type | None, wanted: Type | None) -> bool:
-    """Whether values of a column are read as values of another type."""
-    return (column, wanted) == (Type.INT, Type.FLOAT) or is_narrowed(column, wanted)
 
 
 def is_narrowed(column: Type | None, wanted: Type | None) -> bool:
@@ -106,10 +102,24 @@ def mixes(
     """Whether a variable of the whole body would have another type in a part of it."""
     types = body_types(body, columns, functions).types
     arranged = arrange(body)
-    return any(widens(a.terms, columns[a.predicate], types) for a in arranged.atoms) or any(
-        widens([step.variable], [expression_type(step.expression, types, functions)], types)
+    return any(
+        is_widened(column, given) or is_narrowed(column, given)
+        for a in arranged.atoms
+        for column, given in _pairs(a.terms, columns[a.predicate], types)
+    ) or any(
+        is_widened(
+            expression_type(step.expression, types, functions), types.get(step.variable.name)
+        )
         for step in arranged.steps
     )
+
+
+def _pairs(
+    terms: Iterable[Term], columns: Iterable[Type | None], types: Mapping[str, Type | None]
+) -> Iterator[tuple[Type | None, Type | None]]:
+    """The types of columns, and those of the terms that stand there."""
+    for term, column in zip(terms, columns, strict=True):
+        yield column, types.get(term.name) if isinstance(term, Variable) else term.type
 
 
 def described(expression: Expression, type_: Type) -> str:
@@ -237,7 +247,8 @@ class _Typing:
         else_type = None if other is None else other.type
         # Before what is aggregated has a type, there is none of it, and ELSE gives the value.
         self.meet(aggregate.result, value or else_type, "the value of the AGGREGATE")
-        if value and other and value not in (other.type, Type.FLOAT, Type.ANY):
+        fits = value is Type.ANY or (other and value in (None, other.type))
+        if value and other and not fits and not is_widened(other.type, value):
             told = f"the AGGREGATE gives {value}, but ELSE gives {described(other, other.type)}"
             self.clash(told, other.span)
 

@@ -53,8 +53,8 @@ _COMPUTED: Mapping[str, _Compute] = {
     "int_average": _int_average, "float_average": _float_average, "median": _median,
 }  # fmt: skip
 
-_COMPARED = [type_ for type_ in Type if type_ is not Type.SYMBOL]
-"""Symbols are compared by their text, which is not copied."""
+_COMPARED = [type_ for type_ in Type if type_ not in (Type.SYMBOL, Type.DECIMAL)]
+"""Symbols are compared by their text, which is not copied. Texts of decimals have another order."""
 
 FUNCTIONS: Mapping[tuple[str, Type], str] = {
     **{("count", type_): "count" for type_ in Type},

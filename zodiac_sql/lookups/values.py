@@ -1,9 +1,10 @@
 """The values of facts as SQLite has them.
 
-Rule: a date is the number of days, and a timestamp that of microseconds, since 1970; all others are
-as they are. Reason: SQLite has no type for them, and compares ints as DuckDB compares moments. NaN,
-infinite moments, and those before the year 1 or after 9999, are in no copy: SQLite, or Python, has
-no value for them.
+Rule: a date is the number of days, and a timestamp that of microseconds, since 1970; a decimal is
+its text, with all places; all others are as they are. Reason: SQLite has no type for them. It
+compares ints as DuckDB compares moments, and texts of decimals are equal where these are; rules
+that compute with decimals are left to DuckDB. NaN, infinite moments, and those before the year 1 or
+after 9999, are in no copy: SQLite, or Python, has no value for them.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from sqlglot import exp
 
 from zodiac_sql.database.column_types import SQL_TYPES
+from zodiac_sql.language import decimals
 from zodiac_sql.language.syntax import Column, Type
 
 Fact = tuple[Any, ...]
@@ -31,11 +34,13 @@ _FIRST_DAY, _FIRST_MOMENT = date(1970, 1, 1), datetime(1970, 1, 1)
 _MICROSECOND = timedelta(microseconds=1)
 
 _ENCODE: dict[Type, Callable[[Any], object]] = {
+    Type.DECIMAL: decimals.digits,
     Type.DATE: lambda day: (day - _FIRST_DAY).days,
     Type.TIMESTAMP: lambda moment: (moment - _FIRST_MOMENT) // _MICROSECOND,
 }
 _DECODE: dict[Type, Callable[[Any], object]] = {
     Type.BOOL: bool,
+    Type.DECIMAL: Decimal,
     Type.DATE: lambda days: _FIRST_DAY + timedelta(days=days),
     Type.TIMESTAMP: lambda moments: _FIRST_MOMENT + moments * _MICROSECOND,
 }
@@ -80,6 +85,8 @@ def _converted(
 def read_by_duckdb(column: Column, alias: str) -> exp.Expr:
     """A column of a table of facts, as SQLite has its values."""
     value: exp.Expr = exp.column(column.name, table=alias, quoted=True)
+    if column.type is Type.DECIMAL:
+        return exp.cast(value, "VARCHAR")
     if column.type is Type.TIMESTAMP:
         return exp.Anonymous(this="epoch_us", expressions=[value])
     if column.type is Type.DATE:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 
 from zodiac_sql.errors import DataError
 from zodiac_sql.language import symbols
 from zodiac_sql.language.datatypes import xsd_type
+from zodiac_sql.language.decimals import widest_number
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.ontology import vocabulary as v
 from zodiac_sql.ontology.graph import Graph
@@ -121,15 +123,17 @@ def _common(values: Sequence[Object]) -> Type:
             constant(value)
     except DataError:
         return Type.SYMBOL
-    if types == {Type.INT, Type.FLOAT}:
-        return Type.FLOAT
+    if wide := widest_number(types):
+        return wide
     return next(iter(types)) or Type.SYMBOL if len(types) == 1 else Type.SYMBOL
 
 
-def _value(value: Object, type_: Type) -> str | int | float | bool:
+def _value(value: Object, type_: Type) -> str | int | Decimal | float | bool:
     if type_ is Type.SYMBOL:
         return _symbol(value)
     found = constant(value).value
+    if type_ is Type.DECIMAL:
+        return Decimal(found)  # type: ignore[arg-type]
     return float(found) if type_ is Type.FLOAT else found  # type: ignore[arg-type, return-value]
 
 

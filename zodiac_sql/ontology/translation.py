@@ -6,6 +6,7 @@ import datetime
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from zodiac_sql.ontology.graph import Graph
 from zodiac_sql.ontology.schema import implied
 from zodiac_sql.program.rule_sets import MadeRules
 
-Row = tuple[str | int | float | bool | datetime.date | datetime.datetime, ...]
+Row = tuple[str | int | Decimal | float | bool | datetime.date | datetime.datetime, ...]
 """The values of a fact, as `kb.insert` takes them."""
 
 
@@ -130,6 +131,7 @@ def _type_of(value: object) -> Type:
 _TYPES: tuple[tuple[type, Type], ...] = (
     (bool, Type.BOOL),
     (int, Type.INT),
+    (Decimal, Type.DECIMAL),
     (float, Type.FLOAT),
     (datetime.datetime, Type.TIMESTAMP),
     (datetime.date, Type.DATE),

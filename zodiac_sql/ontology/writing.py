@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any, TypeVar
 
 from zodiac_sql.errors import DataError, shortened
 from zodiac_sql.language import symbols
-from zodiac_sql.language.datatypes import value_of, xsd_type
+from zodiac_sql.language.datatypes import value_of, written, xsd_type
+from zodiac_sql.language.decimals import ROOM
 from zodiac_sql.language.moments import is_finer
 from zodiac_sql.language.prefixed import prefixed
 from zodiac_sql.language.syntax import Atom, Comparison, Constant, Term, Type, Variable
@@ -32,7 +34,9 @@ def constant(value: Object) -> Constant:
         return Constant(Type.SYMBOL, symbols.literal(value.text, value.language, value.datatype))
     try:
         found = value_of(value.datatype, value.text)
-    except (ValueError, OverflowError):
+    except (ValueError, OverflowError) as error:
+        if type_ is Type.DECIMAL and isinstance(error, OverflowError):
+            raise DataError(f"the decimal {shortened(value.text)} has no room: {ROOM}") from None
         said = value.datatype.removeprefix(symbols.XSD)
         raise DataError(f"{value.text!r} is not an xsd:{said}") from None
     if type_ is Type.TIMESTAMP and is_finer(value.text.strip()):
@@ -118,6 +122,8 @@ def _native(term: Constant) -> str:
         kind = "date" if term.type is Type.DATE else "dateTime"
         moment = str(term.value).replace(" ", "T")
         return f'"{moment}"^^<{symbols.XSD}{kind}>'
+    if isinstance(term.value, Decimal):
+        return written(term.value, Type.DECIMAL)
     if term.type is Type.FLOAT:
         return f'"{term.value!r}"^^<{symbols.XSD}double>'
     return str(term)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from zodiac_sql.errors import Problem
 from zodiac_sql.language.datatypes import moment_hint
+from zodiac_sql.language.decimals import atom_with_decimals, widest
 from zodiac_sql.language.moment_constants import atom_with_moments
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Column, Constant, Program, Term, Type
@@ -29,6 +30,7 @@ def settle_facts(
             given = term.type if isinstance(term, Constant) else Type.SYMBOL
             both = joined(settled, given)
             if predicate.declared and settled not in (None, both):
+                assert settled is not None
                 problems.append(_fact_clash(fact, column, settled, term))
             types.append(settled if predicate.declared and settled else both)
         columns = tuple(Column(c.name, t) for c, t in zip(predicate.columns, types, strict=True))
@@ -37,7 +39,8 @@ def settle_facts(
 
 
 def facts_with_moments(program: Program, schema: Mapping[str, Predicate]) -> Program:
-    """A text in whose facts texts are dates or timestamps, where columns are known to hold these.
+    """A text in whose facts texts are dates or timestamps, and numbers decimals, where columns are
+    known to hold these.
 
     A column is settled by a declaration, by facts, or in the text by the first fact.
     """
@@ -51,7 +54,7 @@ def facts_with_moments(program: Program, schema: Mapping[str, Predicate]) -> Pro
             nothing = [None] * len(fact.terms)
         types = settled.setdefault(fact.predicate, nothing)
         if len(types) == len(fact.terms) and not fact.names:
-            fact = atom_with_moments(fact, types)
+            fact = atom_with_decimals(atom_with_moments(fact, types), types)
             for place, term in enumerate(fact.terms):
                 types[place] = types[place] or (term.type if isinstance(term, Constant) else None)
         facts.append(fact)
@@ -64,7 +67,8 @@ def _fact_clash(fact: Atom, column: Column, settled: Type, term: Term) -> Proble
     return Problem(
         f"{TYPE_CLASH}: column {column.name} of {name} is {settled}, {fact} gives {given}",
         term.span,
-        f".decl {name}(..., {column.name}: float) before the first facts makes room for both."
+        f".decl {name}(..., {column.name}: {widest((settled, given))}) before the first facts "
+        "makes room for both."
         if settled.numeric and given.numeric
         else moment_hint(term, {settled}) or "One column has one type.",
     )

@@ -20,6 +20,7 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.errors import EvaluationError, ProgramError, QueryError, ResourceError, StoreError
 from zodiac_sql.language.binding import functions_in, symbols_in
 from zodiac_sql.language.constraints import named_variables
+from zodiac_sql.language.decimals import widest_number
 from zodiac_sql.language.functions import Functions, require
 from zodiac_sql.language.moment_constants import goals_with_moments
 from zodiac_sql.language.named_columns import goal
@@ -344,7 +345,7 @@ def _require_alike(names: Sequence[str], types: Sequence[Mapping[str, Type | Non
     """Refuse variables that have values of other types in other alternatives."""
     for name in names:
         kinds = {one.get(name) for one in types} - {None}
-        if len(kinds) > 1 and kinds != {Type.INT, Type.FLOAT}:
+        if len(kinds) > 1 and not widest_number(kinds):
             told = " and of type ".join(sorted(map(str, kinds)))
             raise QueryError(f"{name} has values of type {told} in the alternatives")
 

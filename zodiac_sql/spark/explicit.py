@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from sqlglot import exp
 
+from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.spark.dialect import canonical
@@ -33,8 +34,8 @@ def normal(frames: Frames, predicate: Predicate, given: DataFrame) -> exp.Select
         value: exp.Expr = exp.column(column.name, quoted=True)
         if column.type is Type.SYMBOL:
             value = canonical(value)
-        elif column.type is Type.FLOAT:
-            value = exp.cast(value, "DOUBLE")
+        elif column.type in (Type.DECIMAL, Type.FLOAT):
+            value = exp.cast(value, SQL_TYPES[column.type])
         query = query.select(value.as_(column.name, quoted=True), copy=False)
     return query
 

@@ -111,7 +111,8 @@ def written(
 def _type_of(type_: pa.DataType) -> Type:
     """The type of a fact's column for an Arrow type."""
     kinds = (
-        (pa.types.is_integer, Type.INT), (pa.types.is_floating, Type.FLOAT),
+        (pa.types.is_integer, Type.INT), (pa.types.is_decimal, Type.DECIMAL),
+        (pa.types.is_floating, Type.FLOAT),
         (pa.types.is_boolean, Type.BOOL), (pa.types.is_date, Type.DATE),
         (pa.types.is_timestamp, Type.TIMESTAMP),
     )  # fmt: skip

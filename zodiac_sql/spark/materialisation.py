@@ -32,7 +32,7 @@ from zodiac_sql.spark.refusals import require_builtins, require_runnable
 from zodiac_sql.spark.require import explained, require_delta
 from zodiac_sql.spark.streaming import DELETE, INSERT, is_new, query_of, split
 from zodiac_sql.spark.tables import Tables, frame
-from zodiac_sql.spark.types import columns_of
+from zodiac_sql.spark.types import columns_of, fits
 from zodiac_sql.spark.updating import Updating, extension
 from zodiac_sql.spark.versions import Directory, Extension, Manifest, Table, local
 from zodiac_sql.sql.relations import HOLDS
@@ -422,14 +422,12 @@ def _require_fitting(
     """Raise DataError unless data frames have the columns of their predicates."""
     for facts in given_:
         for name, df in facts.items():
-            wanted = [str(column.meant) for column in explicit[name] or (HOLDS,)]
-            found = [str(column.meant) for column in columns_of(name, df)]
-            fits = len(wanted) == len(found) and all(
-                a == b or (a, b) == ("float", "int") for a, b in zip(wanted, found, strict=True)
-            )
-            if not fits:
+            wanted = [column.meant for column in explicit[name] or (HOLDS,)]
+            found = [column.meant for column in columns_of(name, df)]
+            told = ", ".join(map(str, found))
+            if len(wanted) != len(found) or not all(map(fits, wanted, found)):
                 columns = ", ".join(f"{c.name}: {c.meant}" for c in explicit[name])
                 raise DataError(
-                    f"{name} has the columns ({columns}), the data frame ({', '.join(found)}): "
+                    f"{name} has the columns ({columns}), the data frame ({told}): "
                     "they are matched by position."
                 )

@@ -37,6 +37,7 @@ from zodiac_sql.spark.mapping import FactMapping, Field
 from zodiac_sql.spark.require import explained
 from zodiac_sql.spark.sources import FAULT, FILE, Rows, rows_of
 from zodiac_sql.spark.types import SPARK_TYPES, in_utc, type_of
+from zodiac_sql.sql.decimals import WRITTEN
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
@@ -312,7 +313,7 @@ def _converted(raw: SparkColumn, given: T.DataType, type_: Type) -> SparkColumn:
     if isinstance(given, (T.StringType, T.CharType, T.VarcharType)):
         return _from_text(raw, type_)
     value = raw.try_cast(SPARK_TYPES[type_])
-    if type_ in (Type.INT, Type.BOOL, Type.DATE):
+    if type_ in (Type.INT, Type.DECIMAL, Type.BOOL, Type.DATE):
         value = F.when(value.try_cast(given) == raw, value)
     return value
 
@@ -326,6 +327,8 @@ def _from_text(text: SparkColumn, type_: Type) -> SparkColumn:
     """A value out of a text. Spark itself takes '12d' for a float and '2024' for a date."""
     value = text.try_cast(SPARK_TYPES[type_])
     match type_:
+        case Type.DECIMAL:
+            return F.when(text.rlike(rf"^\s*{WRITTEN}\s*$"), value)
         case Type.FLOAT:
             return F.when(text.rlike(_FLOAT), value)
         case Type.DATE:

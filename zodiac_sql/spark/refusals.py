@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from zodiac_sql.errors import SparkError
 from zodiac_sql.language.binding import arrange, expressions_of, used_functions
 from zodiac_sql.language.functions import AGGREGATES, BUILTINS
+from zodiac_sql.language.mixed import reads_values
 from zodiac_sql.language.syntax import Aggregate, Call, Expression, Literal, Rule, Type
 from zodiac_sql.language.types import body_types, expression_type
 from zodiac_sql.spark.planning import PlannedRules, Text, parsed
@@ -48,11 +49,22 @@ def require_builtins(texts: Iterable[Text]) -> None:
 def _reasons(rule: Rule, planned: PlannedRules) -> Iterator[str]:
     if any(_spells_floats(call, types) for call, types in _calls(rule.body, _columns(planned))):
         yield (
-            f"rule {rule.name} makes text of a float, which Spark writes otherwise "
+            f"rule {rule.name} makes text of a float or decimal, which Spark writes otherwise "
             "(1.0E10): make it an integer first, as in concat(round(X * 100), ...), or leave it "
             "out."
         )
+    if reads_values(rule, _columns(planned), {}):
+        yield (
+            f"rule {rule.name} reads the values of a column of the type any, which are only texts "
+            "on a cluster: reason with fleet(), declare the column with one type, or compute it "
+            "into facts beforehand."
+        )
 
+    if any(_computes_decimals(call, types) for call, types in _calls(rule.body, _columns(planned))):
+        yield (
+            f"rule {rule.name} computes with decimals, which Spark rounds where they are long: "
+            "reason with fleet(), or compute with floats, as in float(X) * Y."
+        )
     called = {call.function for call, _ in _calls(rule.body, _columns(planned))}
     for why, functions in _OTHERWISE.items():
         if other := sorted(called & functions):
@@ -89,8 +101,17 @@ def _computes_integers(rule: Rule, planned: PlannedRules) -> bool:
 
 def _spells_floats(call: Call, types: Types) -> bool:
     return call.function in ("concat", "text") and any(
-        expression_type(argument, types, {}) is Type.FLOAT for argument in call.arguments
+        expression_type(argument, types, {}) in (Type.DECIMAL, Type.FLOAT)
+        for argument in call.arguments
     )
+
+
+def _computes_decimals(call: Call, types: Types) -> bool:
+    """Whether a call makes a decimal of others, and does not choose one, or cuts one off."""
+    if call.function == "int":
+        return expression_type(call.arguments[0], types, {}) is Type.DECIMAL
+    chooses = call.function in ("if", "least", "greatest", "abs")
+    return expression_type(call, types, {}) is Type.DECIMAL and not chooses
 
 
 def _calls(

@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -200,6 +201,8 @@ def _constant(value: object, type_: Type | None) -> Constant:
     assert isinstance(value, Value)
     if type_ is Type.FLOAT and isinstance(value, int):
         value = float(value)
+    if type_ is Type.DECIMAL and isinstance(value, int):
+        value = Decimal(value)
     return Constant(type_ or Type.SYMBOL, value)
 
 

@@ -2,10 +2,12 @@
 
 symbol     string (char, varchar)                   text as everywhere outside the file
 int        tinyint, smallint, int, bigint           as bigint
-float      float, double, decimal                   as double
+decimal    decimal                                  as decimal(38, 18)
+float      float, double                            as double
 bool       boolean
 date       date
 timestamp  timestamp_ntz, and timestamp in UTC      as timestamp_ntz
+any        string: the text of the term             declared in the rules, or told by facts in them
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from pyspark.sql import types as T
 
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.arrow_types import arrow_type
+from zodiac_sql.language.decimals import BEFORE, PLACES, ROOM, is_widened
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.sql.relations import HOLDS
@@ -30,10 +33,12 @@ if TYPE_CHECKING:
 SPARK_TYPES: dict[Type, T.DataType] = {
     Type.SYMBOL: T.StringType(),
     Type.INT: T.LongType(),
+    Type.DECIMAL: T.DecimalType(BEFORE + PLACES, PLACES),
     Type.FLOAT: T.DoubleType(),
     Type.BOOL: T.BooleanType(),
     Type.DATE: T.DateType(),
     Type.TIMESTAMP: T.TimestampNTZType(),
+    Type.ANY: T.StringType(),
 }
 
 ARROW_TYPES: dict[Type, pa.DataType] = {type_: arrow_type(type_) for type_ in Type}
@@ -41,7 +46,7 @@ ARROW_TYPES: dict[Type, pa.DataType] = {type_: arrow_type(type_) for type_ in Ty
 _TYPES: dict[type[T.DataType], Type] = {
     T.StringType: Type.SYMBOL, T.CharType: Type.SYMBOL, T.VarcharType: Type.SYMBOL,
     T.ByteType: Type.INT, T.ShortType: Type.INT, T.IntegerType: Type.INT, T.LongType: Type.INT,
-    T.FloatType: Type.FLOAT, T.DoubleType: Type.FLOAT, T.DecimalType: Type.FLOAT,
+    T.FloatType: Type.FLOAT, T.DoubleType: Type.FLOAT, T.DecimalType: Type.DECIMAL,
     T.BooleanType: Type.BOOL, T.DateType: Type.DATE,
     T.TimestampType: Type.TIMESTAMP, T.TimestampNTZType: Type.TIMESTAMP,
 }  # fmt: skip
@@ -80,7 +85,7 @@ def columns_of(predicate: str, df: DataFrame) -> tuple[Column, ...]:
 def as_fact_column(
     predicate: str, field: T.StructField, empty_fails: bool = True, device: str | None = None
 ) -> SparkColumn:
-    """A column of a data frame made a column of facts: with one of six types, and never empty.
+    """A column of a data frame made a column of facts: with one of seven types, and never empty.
 
     An empty cell fails the query that reads it, with an error that names predicate and column, and
     what the column `device` has in its row; unless somebody else looks for empty cells.
@@ -90,7 +95,7 @@ def as_fact_column(
     if isinstance(field.dataType, T.TimestampType):
         value = in_utc(value)
     if field.dataType != SPARK_TYPES[type_]:
-        value = value.cast(SPARK_TYPES[type_])
+        value = _exact(value, field) if type_ is Type.DECIMAL else value.cast(SPARK_TYPES[type_])
     if type_ is Type.FLOAT:
         value = value + F.lit(0.0)  # -0.0 is 0.0
     if field.nullable and empty_fails:
@@ -101,6 +106,15 @@ def as_fact_column(
         empty = F.raise_error(said)
         value = F.when(value.isNotNull(), value).otherwise(empty.cast(SPARK_TYPES[type_]))
     return value
+
+
+def _exact(value: SparkColumn, field: T.StructField) -> SparkColumn:
+    """Decimals of another form as decimals of ours. One without room fails the query."""
+    made = value.try_cast(SPARK_TYPES[Type.DECIMAL])
+    said = F.concat(F.lit(f"{field.name} holds "), value.cast("string"), F.lit(f": {ROOM}"))
+    fits = made.try_cast(field.dataType) == value
+    error = F.raise_error(said).cast(SPARK_TYPES[Type.DECIMAL])
+    return F.when(value.isNull() | fits, made).otherwise(error)
 
 
 def in_utc(moment: SparkColumn) -> SparkColumn:
@@ -132,6 +146,15 @@ def frame_of(
         for field, values in zip(fields, zip(*distinct, strict=True), strict=True)
     ]
     return spark.createDataFrame(pa.table(arrays, schema=pa.schema(fields)))
+
+
+def fits(wanted: Type | None, found: Type | None) -> bool:
+    """Whether a column of a data frame holds values of a column of facts.
+
+    Ints may stand for floats and the like, and texts are the texts of terms of all kinds.
+    """
+    is_text = (wanted, found) == (Type.ANY, Type.SYMBOL)
+    return wanted is found or is_widened(found, wanted) or is_text
 
 
 def quoted(name: str) -> str:

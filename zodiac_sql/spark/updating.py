@@ -15,8 +15,9 @@ import pyarrow as pa
 from zodiac_sql.database.statements import distinct
 from zodiac_sql.errors import DataError
 from zodiac_sql.graph.hypergraph import Hypernode
+from zodiac_sql.language.decimals import is_widened
 from zodiac_sql.language.former_aggregates import meant_otherwise
-from zodiac_sql.language.syntax import Column, Rule, Type
+from zodiac_sql.language.syntax import Column, Rule
 from zodiac_sql.names import given, written
 from zodiac_sql.spark.evaluated_program import EvaluatedProgram, copying, moved
 from zodiac_sql.spark.explicit import facts_table, normal
@@ -288,7 +289,7 @@ def _require_comparable(name: str, table: Table, columns: tuple[Column, ...] | N
     if columns is None or not table.rows or table.types == types_of(columns):
         return
     fits = len(table.types) == len(columns) and all(
-        c.type in (old, None) or (old, c.type) == (Type.INT, Type.FLOAT)
+        c.meant in (old, None) or is_widened(old, c.meant)
         for old, c in zip(table.types, columns, strict=True)
     )
     if not fits:

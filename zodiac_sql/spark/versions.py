@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from zodiac_sql.errors import LockedError, NewerFileError, StoreError
-from zodiac_sql.language.kept_texts import as_today
+from zodiac_sql.language.kept_texts import as_today, with_floats
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.spark.planning import Text
 
@@ -33,9 +33,9 @@ FORMAT = 2
 """The format of manifests. A reader that finds a greater one must not touch the directory. In
 versions of the first one, aggregates may mean something else (language/former_aggregates.py)."""
 
-LANGUAGE = 2
-"""The language of texts. Manifests that do not tell it have texts of the first one, which
-language/kept_texts.py reads."""
+_EXACT_TEXTS, LANGUAGE = 2, 3
+"""Languages of texts: the last in which xsd:decimal was a float, and the newest. Manifests that do
+not tell theirs have texts of the first one. language/kept_texts.py reads those of both."""
 
 KEPT = 2
 """So many versions are kept: the last one, and those before it that somebody may be reading."""
@@ -268,11 +268,11 @@ def _has_facts(directory: Path) -> bool:
 
 
 def _from_json(told: Mapping[str, Any]) -> Manifest:
-    is_former = told.get("language", 0) < LANGUAGE
+    language = told.get("language", 0)
     changes = {p: [_table(one) for one in two] for p, two in told["changes"].items()}
     return Manifest(
         told["number"],
-        tuple((as_today(text, {}) if is_former else text, name) for text, name in told["texts"]),
+        tuple((_today(text, language), name) for text, name in told["texts"]),
         {
             p: tuple(Column(name, Type(type_) if type_ else None) for name, type_ in columns)
             for p, columns in told["columns"].items()
@@ -282,6 +282,12 @@ def _from_json(told: Mapping[str, Any]) -> Manifest:
         dict(told["positions"]),
         told["format"] < FORMAT,
     )
+
+
+def _today(text: str, language: int) -> str:
+    """A text that was kept when the language had this number, as the same is said today."""
+    text = as_today(text, {}) if language < _EXACT_TEXTS else text
+    return with_floats(text, {}) if language < LANGUAGE else text
 
 
 def _table(told: Mapping[str, Any]) -> Table:

@@ -71,7 +71,7 @@ def aggregate_query(
         type_ = body.known[one.argument.name].type
         name = f"v{len(group) + n}"
         columns.append(aggregated(one.function, value, type_, text, functions).as_(name))
-        may_fail = one.function == "sum" and type_ is Type.INT
+        may_fail = one.function == "sum" and type_ in (Type.INT, Type.DECIMAL)
         may_fail |= type_ is Type.ANY and one.function in _OF_NUMBERS
         if functions.get(one.function) is not None or may_fail:
             unsure.append(exp.column(name).is_(exp.null()).not_())
@@ -83,8 +83,8 @@ def aggregate_query(
         outer = outer.having(exp.Count(this=exp.Star()) > 0)
     if not unsure:
         return outer
-    # A registered aggregate may have no value for a group. A sum of ints may be too large for one:
-    # then the rule is refused, but DuckDB would not compute a sum that nothing reads.
+    # A registered aggregate may have no value for a group. A sum of ints or decimals may be too
+    # large: then the rule is refused, but DuckDB would not compute a sum that nothing reads.
     return exp.select(exp.Star()).from_(outer.subquery("g", copy=False)).where(exp.and_(*unsure))
 
 
@@ -181,7 +181,11 @@ def aggregated(
     if function == "sum":
         return exp.cast(exp.Sum(this=ordered), SQL_TYPES[type_ or Type.INT])
     if function == "med":
-        return typed(Type.FLOAT, exp.Anonymous(this="median", expressions=[value]))
+        number = exp.cast(value, SQL_TYPES[Type.FLOAT]) if type_ is Type.DECIMAL else value
+        return typed(Type.FLOAT, exp.Anonymous(this="median", expressions=[number]))
+    if function == "avg" and type_ is Type.DECIMAL:
+        total = exp.cast(exp.Sum(this=value), SQL_TYPES[Type.FLOAT])
+        return typed(Type.FLOAT, exp.Div(this=total, expression=exp.Count(this=exp.Star())))
     if function == "avg":
         return typed(Type.FLOAT, exp.Avg(this=ordered))
     return {"min": exp.Min, "max": exp.Max}[function](this=ordered)

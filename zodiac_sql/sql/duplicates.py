@@ -85,12 +85,12 @@ def _widens_groups(
 
 
 def _told(rule: Rule, head: Sequence[Column], types: Mapping[str, Type | None]) -> set[str]:
-    """The variables whose values a head determines: no int that becomes a float there."""
+    """The variables whose values a head determines: no number that becomes a float there."""
     return {
         term.name
         for term, column in zip(rule.head.terms, head, strict=True)
         if isinstance(term, Variable)
-        and not (types.get(term.name) is Type.INT and column.type is Type.FLOAT)
+        and not widens([term], [types.get(term.name)], {term.name: column.type})
     }
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 
 from sqlglot import exp
 
 from zodiac_sql.database.column_types import SQL_TYPES
-from zodiac_sql.database.statements import once, without_sign_of_zero
+from zodiac_sql.database.statements import decimal_text, once, without_sign_of_zero
 from zodiac_sql.language.binding import calls
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.syntax import Constant, Expression, Type
+from zodiac_sql.sql import decimals
 from zodiac_sql.sql.moment_functions import OF_MOMENTS
 
 
@@ -43,6 +45,8 @@ def literal(constant: Constant) -> exp.Expr:
     if isinstance(value, int):
         number = exp.Literal.number(abs(value))
         return exp.cast(exp.Neg(this=number) if value < 0 else number, SQL_TYPES[constant.type])
+    if isinstance(value, Decimal):
+        value = f"{value:f}"
     # From a text DuckDB reads the nearest float; it would read a literal as a DECIMAL first.
     return exp.cast(exp.Literal.string(str(value)), SQL_TYPES[constant.type])
 
@@ -312,6 +316,7 @@ OF_INTEGERS: Mapping[str, Callable[..., exp.Expr]] = {
 CONVERSIONS: Mapping[tuple[str, Type], Callable[..., exp.Expr]] = {
     ("int", Type.SYMBOL): _read(_INTEGER, Type.INT), ("int", Type.FLOAT): _cut_off,
     ("float", Type.SYMBOL): _read(_FLOAT, Type.FLOAT),
+    **decimals.CONVERSIONS,
     ("int", Type.INT): _whole, ("float", Type.INT): _whole, ("float", Type.FLOAT): _whole,
 }  # fmt: skip
 """Functions that need other SQL for each type of their argument."""
@@ -331,8 +336,11 @@ def built(
         arguments = list(map(spelled, arguments, types))
     if types and types[0] and (conversion := CONVERSIONS.get((function, types[0]))):
         return conversion(*arguments)
-    whole = OF_INTEGERS.get(function) if type_ is Type.INT else None
-    return (whole or BUILT[function])(*arguments)
+    arguments = decimals.with_floats(type_, arguments, types)
+    other = OF_INTEGERS.get(function) if type_ is Type.INT else None
+    if type_ is Type.DECIMAL and (function == "round" or Type.INT not in types):
+        other = decimals.of_decimals(function)  # DuckDB multiplies a decimal by an int exactly
+    return (other or BUILT[function])(*arguments)
 
 
 POSITIVE = frozenset(("+", "-", "abs", "floor", "sqrt", "exp", "ln", "least", "greatest"))
@@ -341,8 +349,8 @@ POSITIVE = frozenset(("+", "-", "abs", "floor", "sqrt", "exp", "ln", "least", "g
 
 PARTIAL = frozenset(
     (
-        "/", "%", "sqrt", "ln", "power", "int", "float", "regex_extract", "add_days", "add_seconds",
-        "date", "time_bucket", "format_time",
+        "/", "%", "sqrt", "ln", "power", "int", "float", "decimal", "regex_extract", "add_days",
+        "add_seconds", "date", "time_bucket", "format_time",
     )
 )  # fmt: skip
 
@@ -367,6 +375,8 @@ def moment(value: exp.Expr, type_: Type | None, other: Type | None) -> exp.Expr:
 
 def spelled(value: exp.Expr, type_: Type | None) -> exp.Expr:
     """A value as text. DuckDB shows the sign of a NaN; we have only one NaN, without a sign."""
+    if type_ is Type.DECIMAL:
+        return decimal_text(value)
     if type_ is not Type.FLOAT:
         return value
     text = [exp.cast(value, "TEXT"), exp.Literal.string("-nan"), exp.Literal.string("nan")]

@@ -102,6 +102,7 @@ def _laid_out(
 _ALWAYS: Mapping[str, exp.Expr] = {
     "INTEGER": exp.Literal.number(0),
     "BIGINT": exp.Literal.number(0),
+    "DECIMAL(38,18)": exp.Literal.number(0),
     "DOUBLE": exp.Literal.number(0),
     "BOOLEAN": exp.false(),
     "DATE": exp.Literal.string("1970-01-01"),

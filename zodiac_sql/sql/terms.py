@@ -24,6 +24,7 @@ from zodiac_sql.database.term_values import (
 )
 from zodiac_sql.facts.native_text import datatype_of, literal_text
 from zodiac_sql.language.syntax import Type
+from zodiac_sql.sql.decimals import product
 from zodiac_sql.sql.functions import POSITIVE, built, typed
 
 Build = Callable[..., exp.Expr]
@@ -65,6 +66,8 @@ def parts_of_native(value: exp.Expr, type_: Type | None) -> Parts:
     match type_:
         case Type.INT:
             return Parts(None, _number(WHOLE), _cast(value, EXACT_TYPE), _cast(value, "DOUBLE"))
+        case Type.DECIMAL:
+            return Parts(None, _number(DECIMAL), value, _cast(value, "DOUBLE"))
         case Type.FLOAT:
             return Parts(None, _number(FLOAT), None, value)
         case Type.BOOL:
@@ -91,6 +94,9 @@ def native(parts: Parts, type_: Type) -> exp.Expr:
         return _there(parts.truth, type_)
     if type_ is Type.FLOAT:
         return _there(parts.number, type_)
+    if type_ is Type.DECIMAL:
+        made = built("decimal", type_, [_there(parts.number, Type.FLOAT)], [Type.FLOAT])
+        return exp.func("coalesce", _there(parts.exact, type_), made)
     if type_ is Type.DATE:
         day = _is(parts, DATE)
         return exp.case().when(day, _cast(_there(parts.moment, Type.TIMESTAMP), "DATE"))
@@ -121,19 +127,10 @@ def _written(struct: exp.Expr) -> exp.Expr:
     assert parts.text and parts.sort and parts.exact and parts.number
     whole = literal_text(_cast(parts.exact, "BIGINT"), Type.INT, datatype_of(Type.INT, None))
     case = exp.Case(this=parts.sort.copy()).when(_number(WHOLE), whole)
-    case = case.when(_number(DECIMAL), _decimal_text(parts.exact))
+    decimal = literal_text(parts.exact, Type.DECIMAL, datatype_of(Type.DECIMAL, None))
+    case = case.when(_number(DECIMAL), decimal)
     double = literal_text(parts.number.copy(), Type.FLOAT, datatype_of(Type.FLOAT, None))
     return exp.func("coalesce", parts.text, case.when(_number(FLOAT), double))
-
-
-def _decimal_text(exact: exp.Expr) -> exp.Expr:
-    """A decimal as XML Schema writes it canonically: without zeros that say nothing."""
-    digits = _call("rtrim", _cast(exact, "TEXT"), _text("0"))
-    whole = _call("ends_with", digits.copy(), _text("."))
-    form = exp.case().when(whole, exp.DPipe(this=digits.copy(), expression=_text("0")))
-    datatype = "http://www.w3.org/2001/XMLSchema#decimal"
-    quoted = exp.DPipe(this=_text('"'), expression=exp.paren(form.else_(digits)))
-    return exp.paren(exp.DPipe(this=quoted, expression=_text(f'"^^<{datatype}>')))
 
 
 # --- comparisons ----------------------------------------------------------------------------------
@@ -203,12 +200,16 @@ def computed_term(function: str, operands: Sequence[Parts], places: Sequence[exp
     if len(exacts) < len(operands):
         return _number_or_none(Parts(None, _number(FLOAT), None, number))
     all_exact = exp.and_(*(value.copy().is_(exp.null()).not_() for value in exacts))
-    exact = _EXACT.get(function, built)(
-        function, Type.FLOAT, [*exacts, *(p.copy() for p in places)], types
+    types = [*(Type.DECIMAL for _ in operands), *(Type.INT for _ in places)]
+    values = [*exacts, *(p.copy() for p in places)]
+    exact = (
+        product(values[0], values[1])
+        if function == "*"
+        else built(function, Type.DECIMAL, values, types)
     )
     sorts = [one.sort.copy() for one in operands if one.sort]
     widest = exp.func("greatest", *sorts) if len(sorts) > 1 else sorts[0]
-    chosen = exp.case().when(all_exact, _cast(exact, EXACT_TYPE))
+    chosen = exp.case().when(all_exact, _call("try", _cast(exact, EXACT_TYPE)))
     return _number_or_none(Parts(None, widest, chosen, number))
 
 
@@ -227,8 +228,19 @@ def aggregated_numbers(function: str, structs: exp.Expr) -> exp.Expr:
     is_number = parts.number.copy().is_(exp.null()).not_()
     widest = exp.Max(this=exp.case().when(is_number, parts.sort.copy()))
     exacts, numbers = (exp.Count(this=p.copy()) for p in (parts.exact, parts.number))
-    exact = exp.case().when(exacts.eq(numbers), _call("sum", parts.exact.copy()))
+    exact = exp.case().when(exacts.eq(numbers), _exact_sum(parts.exact))
     return _number_or_none(Parts(None, widest, exact, exp.Sum(this=ordered_)))
+
+
+def _exact_sum(exact: exp.Expr) -> exp.Expr:
+    """The sum of exact numbers; NULL if it has more than 20 digits before the point."""
+    floor = _call("floor", exact.copy())
+    fractions = _call("sum", _cast(exp.Sub(this=exact.copy(), expression=floor), EXACT_TYPE))
+    carried = _cast(_call("floor", fractions.copy()), "HUGEINT")
+    whole = exp.paren(exp.Add(this=_call("sum", _cast(floor, "HUGEINT")), expression=carried))
+    rest = exp.Sub(this=fractions, expression=_cast(carried, EXACT_TYPE))
+    fits = _call("abs", whole.copy()) < exp.Literal.number(10**20)
+    return exp.case().when(fits, exp.Add(this=_cast(whole, EXACT_TYPE), expression=rest))
 
 
 def order_key(parts: Parts, lexical: exp.Expr, symbol: exp.Expr) -> exp.Expr:
@@ -261,32 +273,6 @@ def _number_or_none(parts: Parts) -> exp.Expr:
         return exp.case().when(here.number.copy().is_(exp.null()).not_(), found)
 
     return once((struct_of(parts),), build, "list_transform", "list_extract")
-
-
-def _cut(function: str, type_: Type, values: Sequence[exp.Expr], types: object) -> exp.Expr:
-    return _call(function, *values)
-
-
-def _divided(function: str, type_: Type, values: Sequence[exp.Expr], types: object) -> exp.Expr:
-    """The remainder; there is none of a division by zero."""
-    a, b = values
-    return exp.Mod(this=a, expression=exp.Nullif(this=b, expression=_number(0)))
-
-
-def _product(function: str, type_: Type, values: Sequence[exp.Expr], types: object) -> exp.Expr:
-    a, b = (_cast(value, "DOUBLE") for value in values)  # TODO: exact, with decimals
-    return exp.TryCast(
-        this=exp.Mul(this=a, expression=b),
-        to=exp.DataType.build(EXACT_TYPE, dialect="duckdb"),
-        safe=True,
-    )
-
-
-_EXACT: dict[str, Callable[..., exp.Expr]] = {
-    "*": _product,
-    "floor": _cut, "ceil": _cut, "abs": _cut, "%": _divided,
-}  # fmt: skip
-"""Functions that need other SQL for exact numbers."""
 
 
 # --- in SQL ---------------------------------------------------------------------------------------

@@ -16,8 +16,9 @@ from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.dictionary import KNOWN
 from zodiac_sql.database.statements import temp_table, text
 from zodiac_sql.facts.native_text import datatype_of, literal_text
+from zodiac_sql.language.decimals import is_widened
 from zodiac_sql.language.functions import BUILTINS, COMPARISONS, fixed_texts, signature
-from zodiac_sql.language.syntax import Call, Column, Constant, Expression, Type, Variable
+from zodiac_sql.language.syntax import SAME, Call, Column, Constant, Expression, Type, Variable
 from zodiac_sql.language.types import expression_type, is_narrowed
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.forms import ENCODED, PLAIN, STRUCT, WRITTEN
@@ -94,18 +95,20 @@ class Values:
         return Value(exp.func("coalesce", first.sql.copy(), second.sql.copy()), first.type)
 
     def widened(self, variable: Variable, value: Value) -> Value:
-        """A value as a variable has it: an int becomes a float if the variable is one, and a term
-        the native value that it is equal to.
+        """A value as a variable has it: a number becomes one of a wider type if the variable has
+        that, and a term the native value that it is equal to.
         """
         wanted = self.types.get(variable.name)
         if is_narrowed(value.type, wanted):
             return Value(self.native(value, wanted), wanted)
-        if value.type is Type.INT and wanted is Type.FLOAT:
-            return Value(exp.cast(value.sql, SQL_TYPES[Type.FLOAT]), Type.FLOAT)
+        if wanted and is_widened(value.type, wanted):
+            return Value(exp.cast(value.sql, SQL_TYPES[wanted]), wanted)
         return value
 
     def compared(self, operator: str, left: Value, right: Value) -> exp.Expr:
         """A comparison. The order of symbols is that of what they mean, not of their ids."""
+        if operator == SAME:
+            return self.same(left, right)
         if Type.ANY in (left.type, right.type):
             return self._compared_terms(operator, left, right)
         symbols = Type.SYMBOL in (left.type, right.type)
@@ -168,6 +171,12 @@ class Values:
             return value
         literal_ = literal_text(value.sql.copy(), value.type, datatype_of(value.type, None))
         return Value(literal_, Type.ANY, WRITTEN)
+
+    def told(self, value: Value) -> Value:
+        """A value that can be told: of a struct, the text of the term."""
+        if value.text != STRUCT:
+            return value
+        return Value(self.shown(value), value.type, WRITTEN)
 
     def _struct(self, value: Value) -> exp.Expr:
         """A value as a struct of a term."""
@@ -335,7 +344,7 @@ class Values:
         return next(one for one in order if one in accepted)
 
 
-_CONVERSIONS = {"int": Type.INT, "float": Type.FLOAT}
+_CONVERSIONS = {"int": Type.INT, "float": Type.FLOAT, "decimal": Type.DECIMAL}
 """Functions that make a number of a number or a text."""
 
 

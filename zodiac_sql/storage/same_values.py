@@ -1,8 +1,9 @@
 """The facts of a relation that are the same in the types of other columns.
 
 Where rules come and go, a column of ints can become one of floats, and back. 5 and 5.0 are one
-value. But DuckDB compares an int with a float as two floats: 2^53 + 1 and 2^53 are the same then.
-So facts of other types are converted first, as far as they stand for the same value exactly.
+value. But DuckDB compares an int or a decimal with a float as two floats: 2^53 + 1 and 2^53 are the
+same then. So facts of other types are converted first, as far as they stand for the same value
+exactly.
 """
 
 from __future__ import annotations
@@ -43,17 +44,30 @@ def in_types_of(store: Store, relation: Relation, columns: tuple[Column, ...]) -
 
 
 def _converted(old: Column, new: Column) -> exp.Expr:
-    value = exp.column(old.name, table="v", quoted=True)
+    value: exp.Expr = exp.column(old.name, table="v", quoted=True)
+    if (old.type, new.type) == (Type.FLOAT, Type.DECIMAL):
+        value = exp.cast(value, "VARCHAR")
     return value if old.type is new.type else _as(value, new.type)
 
 
 def _is_exact(old: Column, new: Column) -> exp.Expr:
     """Whether a number is the same in another type. An int can be more than DOUBLE holds."""
     value = exp.column(old.name, table="v", quoted=True)
+    if Type.DECIMAL in (old.type, new.type) and Type.FLOAT in (old.type, new.type):
+        return written_alike(value, old.type)
     made = _as(value, new.type)
     if old.type is Type.INT:
         return exp.cast(made, "HUGEINT").eq(exp.cast(value.copy(), "HUGEINT"))
     return _as(made, old.type).eq(value.copy())
+
+
+def written_alike(value: exp.Expr, type_: Type | None) -> exp.Expr:
+    """Whether a decimal is the number as which its float is written, or the reverse."""
+    if type_ is Type.DECIMAL:
+        text = exp.cast(exp.cast(value.copy(), "DOUBLE"), "VARCHAR")
+        return exp.func("coalesce", _as(text, Type.DECIMAL).eq(value.copy()), exp.false())
+    there = exp.cast(_as(exp.cast(value.copy(), "VARCHAR"), Type.DECIMAL), "DOUBLE")
+    return exp.func("coalesce", there.eq(value.copy()), exp.false())
 
 
 def _as(value: exp.Expr, type_: Type | None) -> exp.Expr:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeGuard
 
 from zodiac_sql.errors import DataError, shortened
-from zodiac_sql.facts.moment_texts import READERS, with_moments
+from zodiac_sql.facts.decimal_rows import with_decimals
+from zodiac_sql.facts.moment_texts import READERS, reads_as, with_moments
 from zodiac_sql.language.literals import loses_digits
 from zodiac_sql.language.schema import resolve
-from zodiac_sql.language.syntax import Column
+from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.program.rule_sets import MAIN
 
 if TYPE_CHECKING:
@@ -195,7 +196,8 @@ def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def with_dates(facts: Mapping[str, object], state: State) -> Mapping[str, object]:
-    """Rows by predicate, with ISO texts read in columns of dates or timestamps.
+    """Rows by predicate, with ISO texts read in columns of dates or timestamps, and texts and
+    numbers of JSON in columns of decimals.
 
     Raises DataError for a text that is none.
     """
@@ -203,9 +205,9 @@ def with_dates(facts: Mapping[str, object], state: State) -> Mapping[str, object
     for given, rows in facts.items():
         known = state.schema.get(resolve(given, state.schema, state.prefixes))
         columns = [*enumerate(known.columns)] if known else []
-        moments = [(place, column) for place, column in columns if column.type in READERS]
+        moments = [(place, column) for place, column in columns if column.type in _READ]
         if known and moments and isinstance(rows, list) and _have(rows, known.arity):
-            changed |= _read(given, rows, moments)
+            changed |= _read(given, rows, moments, known.declared)
     return {**facts, **changed} if changed else facts
 
 
@@ -215,13 +217,22 @@ def _have(rows: Sequence[object], columns: int) -> bool:
 
 
 def _read(
-    given: str, rows: list[Any], moments: Sequence[tuple[int, Column]]
+    given: str, rows: list[Any], moments: Sequence[tuple[int, Column]], declared: bool
 ) -> Mapping[str, list[Any]]:
-    """The rows with texts read, if there are any in these columns."""
+    """The rows with texts read, if there are any in these columns.
+
+    Where nobody `declared` these, other texts make them wider.
+    """
+    if not declared:
+        moments = [
+            (place, column)
+            for place, column in moments
+            if column.type and all(map(_reads(given, column), (row[place] for row in rows)))
+        ]
     texts = [
-        (place, with_moments(f"{given}: column {column.name}", (r[place] for r in rows), type_))
+        (place, _values(f"{given}: column {column.name}", [row[place] for row in rows], type_))
         for place, column in moments
-        if (type_ := column.type) and any(isinstance(row[place], str) for row in rows)
+        if (type_ := column.type) and any(isinstance(row[place], str | float) for row in rows)
     ]
     if not texts:
         return {}
@@ -230,6 +241,24 @@ def _read(
         for row, value in zip(read, values, strict=True):
             row[place] = value
     return {given: read}
+
+
+def _reads(given: str, column: Column) -> Callable[[object], bool]:
+    """What tells whether a value of a column of dates or timestamps is none, or is read as one."""
+    assert column.type is not None
+    read = reads_as(f"{given}: column {column.name}", column.type)
+    return lambda value: not isinstance(value, str) or read(value)
+
+
+_READ = (*READERS, Type.DECIMAL)
+"""The types whose values JSON may have as texts."""
+
+
+def _values(where: str, values: Sequence[Any], type_: Type) -> Sequence[Any]:
+    """Values of a column, with texts and numbers of JSON read as its type has them."""
+    if type_ is Type.DECIMAL:
+        return with_decimals(where, values)
+    return with_moments(where, values, type_)
 
 
 def _facts(given: Mapping[Any, Any], key: str) -> Mapping[str, object]:

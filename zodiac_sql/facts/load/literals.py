@@ -1,17 +1,20 @@
 """Which RDF literals become native values, and of which type.
 
-The object column of a property is native if every object is a literal of one family below and
-every value fits without loss:
+The object column of a property is native if every object is a literal of one datatype below, and is
+written as the native column writes its value:
 
     INT        xsd:integer and what is derived from it, within 64 bits and the datatype's own range
-    FLOAT      xsd:decimal, xsd:double, xsd:float, also mixed with integers; integers and decimals
-               that are what their doubles are written as, such as all of at most 15 digits
+    DECIMAL    xsd:decimal with at most 20 digits before the point and 18 after it
+    FLOAT      xsd:double, xsd:float
     BOOL       xsd:boolean
     DATE       xsd:date without a time zone
-    TIMESTAMP  xsd:dateTime, all without a time zone, or all with one (then kept in UTC, and
-               written with their offset if all have the same)
+    TIMESTAMP  xsd:dateTime, all without a time zone, or all with the same one
 
-Otherwise it is a column of symbols, and every literal keeps its text.
+So what is exported is what was loaded. If none of them has such a datatype, it is a column of
+symbols, else of terms of all kinds; every literal keeps its text.
+
+Columns that are declared, or that `alter` makes native, take more: literals of all these datatypes
+whose values fit without loss, such as integers and decimals as floats.
 """
 
 from __future__ import annotations
@@ -20,13 +23,14 @@ from collections.abc import Collection, Mapping
 
 from zodiac_sql.facts.load import cells
 from zodiac_sql.language.datatypes import INTEGER_BOUNDS
+from zodiac_sql.language.decimals import is_widened
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.language.zones import ZONED, in_zone, is_zoned
 
 TYPES: Mapping[str, Type] = {
     **dict.fromkeys((XSD + local for local in INTEGER_BOUNDS), Type.INT),
-    XSD + "decimal": Type.FLOAT, XSD + "double": Type.FLOAT, XSD + "float": Type.FLOAT,
+    XSD + "decimal": Type.DECIMAL, XSD + "double": Type.FLOAT, XSD + "float": Type.FLOAT,
     XSD + "boolean": Type.BOOL,
     XSD + "date": Type.DATE,
     XSD + "dateTime": Type.TIMESTAMP, XSD + "dateTimeStamp": Type.TIMESTAMP,
@@ -80,12 +84,19 @@ CREATE OR REPLACE TEMP MACRO zodiac_respelled(v, form) AS
     ELSE form LIKE '%moment'
          AND regexp_matches(v, '[.][0-9]*0([Z+-]|$)') END;
 
+-- Whether a moment is written without zeros that say nothing.
+CREATE OR REPLACE TEMP MACRO zodiac_written_moment(v) AS
+    NOT regexp_matches(v, '[.][0-9]*0([Z+-]|$)') AND substring(v, 12, 2) <> '24';
+
 -- A form is what a literal must look like to enter a column of a type.
 CREATE OR REPLACE TEMP MACRO zodiac_fits(v, form) AS coalesce(
     CASE form
     WHEN 'integer' THEN regexp_full_match(v, '[+-]?[0-9]+') AND TRY_CAST(v AS BIGINT) IS NOT NULL
     WHEN 'short integer' THEN regexp_full_match(v, '[+-]?[0-9]+')
                               AND length(zodiac_digits(v)) <= 15
+    WHEN 'exact decimal' THEN regexp_full_match(
+                                  v, '[+-]?([0-9]+([.][0-9]{0,18}0*)?|[.][0-9]{1,18}0*)')
+                              AND TRY_CAST(v AS DECIMAL(38, 18)) IS NOT NULL
     WHEN 'decimal' THEN regexp_full_match(v, '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
                         AND zodiac_shortest(v, TRY_CAST(v AS DOUBLE))
     WHEN 'known decimal' THEN regexp_full_match(v, '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
@@ -104,6 +115,21 @@ CREATE OR REPLACE TEMP MACRO zodiac_fits(v, form) AS coalesce(
     WHEN 'moment' THEN zodiac_moment_fits(v)
     WHEN 'zoned moment' THEN zodiac_moment_fits(v) AND zodiac_zoned(v)
     WHEN 'local moment' THEN zodiac_moment_fits(v) AND NOT zodiac_zoned(v)
+    WHEN 'written integer' THEN CAST(TRY_CAST(v AS BIGINT) AS VARCHAR) = v
+    WHEN 'written decimal' THEN regexp_full_match(
+                                    v, '-?(0|[1-9][0-9]*)[.]([0-9]|[0-9]{0,17}[1-9])')
+                                AND TRY_CAST(v AS DECIMAL(38, 18)) IS NOT NULL AND v <> '-0.0'
+    WHEN 'written double' THEN v IN ('INF', '-INF', 'NaN')
+                               OR (CAST(TRY_CAST(v AS DOUBLE) AS VARCHAR) = v
+                                   AND v NOT IN ('-0.0', 'inf', '-inf', 'nan', '-nan'))
+    WHEN 'written boolean' THEN v IN ('true', 'false')
+    WHEN 'written date' THEN CAST(TRY_CAST(v AS DATE) AS VARCHAR) = v AND length(v) = 10
+                             AND NOT starts_with(v, '0000')
+    WHEN 'written moment' THEN zodiac_moment_fits(v) AND zodiac_written_moment(v)
+    WHEN 'written zoned moment' THEN zodiac_moment_fits(v) AND zodiac_zoned(v)
+                                     AND zodiac_written_moment(v)
+    WHEN 'written local' THEN zodiac_moment_fits(v) AND NOT zodiac_zoned(v)
+                              AND zodiac_written_moment(v)
     ELSE false END, false);
 """
 )
@@ -112,17 +138,28 @@ CREATE OR REPLACE TEMP MACRO zodiac_fits(v, form) AS coalesce(
 def common_type(datatypes: Collection[str]) -> Type:
     """The type of a column that holds literals of these datatypes (and nothing else)."""
     types = {TYPES.get(datatype, Type.SYMBOL) for datatype in datatypes}
-    if types == {Type.INT, Type.FLOAT}:
-        return Type.FLOAT
-    return types.pop() if len(types) == 1 else Type.SYMBOL
+    if types == {Type.SYMBOL}:
+        return Type.SYMBOL
+    return types.pop() if len(datatypes) == 1 else Type.ANY
+
+
+def form_of_written(datatype: str, type_: Type) -> str:
+    """The form that a literal must have if a native column writes its value in the same way."""
+    if type_ in (Type.DECIMAL, Type.FLOAT):
+        return "written decimal" if type_ is Type.DECIMAL else "written double"
+    if datatype == f"{XSD}dateTimeStamp":
+        return "written zoned moment"
+    return f"written {_FORMS[type_]}"
 
 
 def form_of_free(datatype: str, type_: Type) -> str:
-    """The form that a literal must have if the data decide the type: nothing may be lost."""
+    """The form that a literal must have to become a value without loss."""
     if type_ is Type.FLOAT:
         if TYPES[datatype] is Type.INT:
             return "short integer"
         return "decimal" if datatype == f"{XSD}decimal" else "double"
+    if type_ is Type.DECIMAL:
+        return _FORMS[TYPES[datatype]]
     return "zoned moment" if datatype == f"{XSD}dateTimeStamp" else _FORMS[type_]
 
 
@@ -142,18 +179,20 @@ def form_of_known(datatype: str, type_: Type, known: str | None) -> str | None:
     a decimal must be written like its double.
     """
     found = TYPES.get(datatype)
-    if found is not type_ and (found, type_) != (Type.INT, Type.FLOAT):
+    if found is not type_ and not is_widened(found, type_):
         return None
     if type_ is Type.FLOAT and datatype not in (XSD + "double", XSD + "float"):
         return "integer" if found is Type.INT else "known decimal"
+    if type_ is Type.DECIMAL and found is not None:
+        return _FORMS[found]
     if type_ is Type.TIMESTAMP and known is not None:
         return "zoned moment" if is_zoned(known) else "local moment"
     return _FORMS[type_]
 
 
 _FORMS = {
-    Type.INT: "integer", Type.FLOAT: "double", Type.BOOL: "boolean", Type.DATE: "date",
-    Type.TIMESTAMP: "moment",
+    Type.INT: "integer", Type.DECIMAL: "exact decimal", Type.FLOAT: "double",
+    Type.BOOL: "boolean", Type.DATE: "date", Type.TIMESTAMP: "moment",
 }  # fmt: skip
 
 
@@ -180,8 +219,9 @@ def common_datatype(datatypes: Collection[str], type_: Type, zone: str | None) -
         return in_zone(only, zone)
     if len(datatypes) == 1:
         (only,) = datatypes
-        if type_ is Type.FLOAT and TYPES.get(only) is Type.INT:
+        if is_widened(TYPES.get(only), type_):
             return f"{XSD}decimal"
         return only
     doubles = {f"{XSD}double", f"{XSD}float"}
-    return f"{XSD}decimal" if type_ is Type.FLOAT and not doubles & set(datatypes) else None
+    fractions = type_ in (Type.DECIMAL, Type.FLOAT)
+    return f"{XSD}decimal" if fractions and not doubles & set(datatypes) else None

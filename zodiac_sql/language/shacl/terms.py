@@ -104,7 +104,7 @@ def symbol(iri: str) -> str:
 
 
 def number(text: str) -> str:
-    """A number. Those with a point are floats, as everywhere."""
+    """A number. Those with a point are decimals, as in SPARQL."""
     if re.fullmatch(r"[+-]?\d+", text):
         return text.removeprefix("+")
     kind = "double" if "e" in text.lower() else "decimal"

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import text
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
@@ -102,11 +103,13 @@ def _sum(name: str, given: SparqlValue, distinct: bool) -> tuple[exp.Expr, TermC
     if name == "Sum" and rank == 0:
         total = exp.TryCast(this=total, to=exp.DataType.build("BIGINT"))
         form = _INTEGER
+    elif name == "Sum" and value.is_decimal:
+        form = value.form
     else:
         datatypes = {0: "decimal", 1: "decimal", 2: "float", 3: "double"}
         form = TermForm(Type.FLOAT, XSD + datatypes[rank])
     empty = exp.Count(this=exp.Star()).eq(0)
-    zero = exp.cast(exp.convert(0), "BIGINT" if form == _INTEGER else "DOUBLE")
+    zero = exp.cast(exp.convert(0), SQL_TYPES[form.type or Type.FLOAT])
     chosen = exp.Case().when(empty, zero).when(exp.not_(exp.paren(bad)), total)
     return chosen, TermColumn(form, False)
 
@@ -133,7 +136,7 @@ def _extreme(name: str, value: SparqlValue) -> tuple[exp.Expr, TermColumn]:
         function = exp.Min if name == "Min" else exp.Max
         return function(this=value.copy), TermColumn(value.form, False)
     term = as_term(value)
-    key = order_key(SparqlValue("term", term))
+    key = order_key(value if value.kind == "term" else SparqlValue("term", term))
     return call("arg_min" if name == "Min" else "arg_max", term, key), TermColumn(TEXT, False)
 
 

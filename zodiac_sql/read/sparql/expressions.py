@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
 from sqlglot import exp
 
+from zodiac_sql.database.column_types import SQL_TYPES
+from zodiac_sql.language.syntax import Type
 from zodiac_sql.read.sparql import functions
 from zodiac_sql.read.sparql.context import QueryContext, refused
 from zodiac_sql.read.sparql.solutions import ID, TEXT, TermColumn, column
 from zodiac_sql.read.sparql.values import (
+    DictionaryRow,
     SparqlValue,
     as_number,
     boolean,
     call,
     constant,
+    decimal,
     equal,
     error,
     native,
     number,
     ordered,
+    parsed,
     sparql,
     truth,
 )
+from zodiac_sql.sql.decimals import product
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +45,8 @@ class PatternScope:
     context: QueryContext
     columns: Mapping[str, tuple[str, TermColumn]]
     """The alias of the table, and the column, of each variable."""
-    texts: Mapping[str, exp.Expr]
-    """The texts of symbols, where they were looked up."""
+    symbols: Mapping[str, Sequence[exp.Expr]]
+    """What the dictionary has of symbols, where they were looked up: their texts first."""
     exists: Callable[[Any, PatternScope], exp.Expr]
     outer: PatternScope | None = None
     closed: bool = False
@@ -52,7 +58,8 @@ class PatternScope:
             return error()
         alias, known = scope.columns[name]
         if known.form == ID:
-            return SparqlValue("term", scope.texts[name].copy(), known=known.certain)
+            row = DictionaryRow(*(one.copy() for one in scope.symbols[name]))
+            return SparqlValue("term", row.text, known=known.certain, row=row)
         if known.form == TEXT:
             return SparqlValue("term", column(name, alias), known=known.certain)
         return native(column(name, alias), known.form, known.certain)
@@ -174,10 +181,25 @@ def arithmetic(op: str, first: SparqlValue, second: SparqlValue) -> SparqlValue:
     rank = sparql("higher", first.ranked, second.ranked) if known is None else known
     if op == "/":
         return _quotient(first, second, rank)
+    if known == 1 and _are_exact(first, second):
+        return _of_decimals(op, first, second)
     wide = "BIGINT" if known == 0 else "DOUBLE"
     left, right = (exp.paren(exp.cast(value.copy, wide)) for value in (first, second))
     result = _SQL_OPERATORS[op](this=left, expression=right)
     return number(call("try", result) if known == 0 else exp.paren(result), rank)
+
+
+def _are_exact(*values: SparqlValue) -> bool:
+    """Whether numbers are integers and decimals, none of which is kept as a float."""
+    return all(value.form.type in (Type.INT, Type.DECIMAL) for value in values)
+
+
+def _of_decimals(op: str, first: SparqlValue, second: SparqlValue) -> SparqlValue:
+    """An exact sum or difference, or a product, which is rounded where it has too many places."""
+    left, right = (exp.cast(value.copy, SQL_TYPES[Type.DECIMAL]) for value in (first, second))
+    if op == "*":
+        return decimal(call("try", product(left, right)))
+    return decimal(call("try", _SQL_OPERATORS[op](this=left, expression=right)))
 
 
 def _quotient(first: SparqlValue, second: SparqlValue, rank: int | exp.Expr) -> SparqlValue:
@@ -221,5 +243,5 @@ def texts_needed(expression: Any, context: QueryContext) -> set[str]:
 def order_key(value: SparqlValue) -> exp.Expr:
     """What to sort by, to sort by a value."""
     if value.kind == "term":
-        return sparql("place", value.sql)
+        return sparql("place", parsed(value))
     return value.copy

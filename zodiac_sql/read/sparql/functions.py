@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import text
 from zodiac_sql.facts.native_text import wall_clock
 from zodiac_sql.language.symbols import XSD
@@ -22,9 +23,11 @@ from zodiac_sql.read.sparql.values import (
     boolean,
     call,
     catalogued,
+    decimal,
     error,
     native,
     number,
+    parsed,
     sparql,
     string,
     term,
@@ -86,7 +89,7 @@ def _of_class(*classes: str) -> Callable[[Values], SparqlValue]:
         if value.kind != "term":
             literal = "literal" in classes or value.kind in classes
             return boolean(_if_any(value, exp.convert(literal)))
-        found = sparql("class", value.sql)
+        found = call("struct_extract", parsed(value), text("c"))
         if "literal" in classes:
             return boolean(exp.not_(exp.paren(found.isin(text("iri"), text("blank")))))
         return boolean(found.isin(*(text(class_) for class_ in classes)))
@@ -191,6 +194,8 @@ def _numeric(
         rank = value.static_rank
         if rank == 0 and not of_integers:
             return number(value.copy, 0)
+        if value.is_decimal:
+            return decimal(call("try", exp.cast(make(value.copy), SQL_TYPES[Type.DECIMAL])))
         return number(make(value.copy), value.ranked if rank is None else rank)
 
     return apply
@@ -198,7 +203,7 @@ def _numeric(
 
 def _rounded(value: exp.Expr) -> exp.Expr:
     """Half-way cases go up."""
-    half = exp.Add(this=exp.cast(value, "DOUBLE"), expression=exp.Literal.number("0.5e0"))
+    half = exp.Add(this=value, expression=exp.Literal.number("0.5"))
     return call("floor", half)
 
 
@@ -251,7 +256,7 @@ def _part(name: str) -> Callable[[Values], SparqlValue]:
         if value.kind in ("date", "moment"):
             moment = wall_clock(value.sql, value.form.datatype)
         else:
-            moment = sparql("wall", as_term(value), exp.convert(timed))
+            moment = sparql("wall", parsed(value), exp.convert(timed))
         if name == "second":
             micros = exp.cast(call("microsecond", moment), "DOUBLE")
             return number(exp.Div(this=micros, expression=exp.Literal.number("1e6")), 1)
@@ -269,28 +274,31 @@ def cast_to(iri: str, arguments: Values) -> SparqlValue:
 
 
 def _to_string(value: SparqlValue) -> SparqlValue:
-    return value if value.kind == "string" else string(sparql("to_string", as_term(value)))
+    return value if value.kind == "string" else string(sparql("to_string", parsed(value)))
 
 
 def _to_boolean(value: SparqlValue) -> SparqlValue:
     if value.kind in ("bool", "number"):
         return boolean(truth(value))
-    return boolean(sparql("to_boolean", as_term(value)))
+    return boolean(sparql("to_boolean", parsed(value)))
 
 
 def _to_integer(value: SparqlValue) -> SparqlValue:
     if value.kind != "number":
-        return number(sparql("to_integer", as_term(value)), 0)
+        return number(sparql("to_integer", parsed(value)), 0)
     if value.static_rank == 0:
         return number(value.copy, 0)
-    whole = exp.cast(call("trunc", exp.cast(value.copy, "DOUBLE")), "BIGINT")
+    exact = value.copy if value.is_decimal else exp.cast(value.copy, "DOUBLE")
+    whole = exp.cast(call("trunc", exact), "BIGINT")
     return number(call("try", whole), 0)
 
 
 def _to_number(datatype: str, rank: int) -> Callable[[SparqlValue], SparqlValue]:
     def cast(value: SparqlValue) -> SparqlValue:
         if value.kind != "number":
-            return number(sparql("to_number", as_term(value), text(datatype)), rank)
+            return number(sparql("to_number", parsed(value), text(datatype)), rank)
+        if rank == 1 and value.form.type in (Type.INT, Type.DECIMAL):
+            return decimal(value.copy)
         found: exp.Expr = exp.cast(value.copy, "DOUBLE")
         if rank == 1:
             found = exp.Case().when(call("isfinite", found), found.copy())
@@ -304,7 +312,7 @@ def _to_date(value: SparqlValue) -> SparqlValue:
         return value
     if value.kind == "moment" and not is_zoned(value.form.datatype):
         return native(exp.cast(value.copy, "DATE"), TermForm(Type.DATE, f"{XSD}date"))
-    return term(sparql("to_date", as_term(value)))
+    return term(sparql("to_date", parsed(value)))
 
 
 _CASTS: dict[str, Callable[[SparqlValue], SparqlValue]] = {

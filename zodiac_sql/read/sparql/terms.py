@@ -9,9 +9,11 @@ from typing import Any
 
 from sqlglot import exp
 
+from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import text
 from zodiac_sql.facts.load.literals import TYPES
 from zodiac_sql.language import symbols
+from zodiac_sql.language.decimals import NUMBER, decimal_of
 from zodiac_sql.language.moments import date_of
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.language.zones import in_zone
@@ -28,8 +30,11 @@ def symbol(term: Any) -> str:
     return symbols.literal(str(term), term.language or "", str(term.datatype or ""))
 
 
-def native(term: Any) -> tuple[TermForm, exp.Expr] | None:
-    """The native value of a literal, and its form; None if it has none."""
+def native(term: Any, among: Type | None = None) -> tuple[TermForm, exp.Expr] | None:
+    """The native value of a literal, and its form; None if it has none.
+
+    A decimal that has no room, or is looked for `among` floats, is a float.
+    """
     from rdflib import Literal
 
     if not isinstance(term, Literal) or term.datatype is None:
@@ -41,6 +46,8 @@ def native(term: Any) -> tuple[TermForm, exp.Expr] | None:
     if type_ is Type.TIMESTAMP and (zone := _ZONE.search(written)):
         datatype = in_zone(datatype, zone[0])
     value = _VALUES[type_](written)
+    if type_ is Type.DECIMAL and (value is None or among is Type.FLOAT):
+        type_, value = Type.FLOAT, _float(written)
     return None if value is None else (TermForm(type_, datatype), value)
 
 
@@ -57,6 +64,14 @@ def _int(written: str) -> exp.Expr | None:
         return None
     value = int(written)
     return exp.cast(_number(str(value)), "BIGINT") if -(2**63) <= value < 2**63 else None
+
+
+def _decimal(written: str) -> exp.Expr | None:
+    try:
+        value = decimal_of(written) if re.fullmatch(NUMBER, written) else None
+    except OverflowError:
+        return None
+    return None if value is None else exp.cast(text(f"{value:f}"), SQL_TYPES[Type.DECIMAL])
 
 
 def _float(written: str) -> exp.Expr | None:
@@ -100,6 +115,6 @@ def _number(written: str) -> exp.Expr:
 
 
 _VALUES = {
-    Type.INT: _int, Type.FLOAT: _float, Type.BOOL: _bool, Type.DATE: _date,
+    Type.INT: _int, Type.DECIMAL: _decimal, Type.FLOAT: _float, Type.BOOL: _bool, Type.DATE: _date,
     Type.TIMESTAMP: _moment,
 }  # fmt: skip

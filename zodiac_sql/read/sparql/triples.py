@@ -156,7 +156,7 @@ def _is(value: exp.Expr, position: _Position, term: Any, context: QueryContext) 
     if position.form == ID:
         number = context.ids.get(wanted)
         return None if number is None else value.eq(exp.convert(number))
-    found = native(term)
+    found = native(term, position.form.type)
     if found is None or not _are_alike(found[0], position.form):
         return None
     return value.eq(found[1])

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from zodiac_sql.database.statements import anti_join, semi_join, union_all
+from zodiac_sql.database.column_types import SQL_TYPES
+from zodiac_sql.database.statements import anti_join, decimal_text, semi_join, union_all
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.names import COMMIT, INSERTED, feed_table
 from zodiac_sql.program.feed import FeedTable
@@ -121,16 +122,20 @@ def _value(value: exp.Expr, column: Column, wanted: Column) -> exp.Expr:
 
 
 def _text_of_number(value: exp.Expr, column: Column) -> exp.Expr:
-    """A text that an int and a float have in common if they are the same number exactly.
+    """A text that numbers of several types have in common if they are the same number exactly.
 
     As floats they would be compared inexactly: 2^53 + 1 would be the same as 2^53.
     """
     text = exp.cast(value, "VARCHAR")
     if column.type is Type.INT:
         return text
+    own = SQL_TYPES[column.type or Type.FLOAT]
     whole = exp.TryCast(this=value.copy(), to=exp.DataType.build("BIGINT", dialect="duckdb"))
-    is_whole = exp.cast(whole, "DOUBLE").eq(value.copy())
-    return exp.case().when(is_whole, exp.cast(whole.copy(), "VARCHAR")).else_(text)
+    is_whole = exp.cast(whole, own).eq(value.copy())
+    cases = exp.case().when(is_whole, exp.cast(whole.copy(), "VARCHAR"))
+    decimal_type = exp.DataType.build(SQL_TYPES[Type.DECIMAL], dialect="duckdb")
+    exact = exp.TryCast(this=text.copy(), to=decimal_type)
+    return cases.when(exp.cast(exact, own).eq(value.copy()), decimal_text(exact)).else_(text)
 
 
 def _column(name: str) -> exp.Column:

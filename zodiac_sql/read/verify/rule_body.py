@@ -14,6 +14,7 @@ from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import create_temp, joining, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.binding import arrange, variables
+from zodiac_sql.language.decimals import is_widened
 from zodiac_sql.language.syntax import (
     Aggregate,
     Atom,
@@ -290,7 +291,7 @@ class BodyQuery:
         if type_ is not Type.ANY or function not in _OF_NUMBERS or ordered is None:
             return aggregated(function, value, type_, ordered, functions)
         if function == "sum":
-            return terms.total(ordered)
+            return terms.total_of(ordered)
         number = terms.narrowed(ordered, Type.FLOAT)
         sorted_ = exp.Order(this=number, expressions=[exp.Ordered(this=number.copy())])
         median = exp.Anonymous(this="median", expressions=[number.copy()])
@@ -343,8 +344,8 @@ class BodyQuery:
                 sql = terms.native_text(value.sql, value.type)
             if value.text or (column.mixed and native):
                 texts.append(column.name)
-            if column.type is Type.FLOAT and value.type is Type.INT:
-                sql = exp.cast(sql, SQL_TYPES[Type.FLOAT])
+            if column.type and is_widened(value.type, column.type):
+                sql = exp.cast(sql, SQL_TYPES[column.type])
             selected.append(sql.as_(column.name, quoted=True))
         if not columns:
             selected.append(exp.true().as_(HOLDS.name, quoted=True))

@@ -10,6 +10,7 @@ from sqlglot import exp
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import temp_table
+from zodiac_sql.language.decimals import is_widened, widest_number
 from zodiac_sql.language.functions import (
     BUILTINS,
     COMPARISONS,
@@ -28,6 +29,9 @@ TERM = 3
 """A value is a struct of a term of any kind (terms.py), neither an id nor a text."""
 
 SYMBOLS = (Type.SYMBOL, Type.ANY)
+
+_CONVERSIONS = {"int": Type.INT, "float": Type.FLOAT, "decimal": Type.DECIMAL}
+"""Functions that make a number of a number or a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +94,8 @@ class BodyValues:
         wanted = self.types.get(variable)
         if wanted is not None and is_narrowed(value.type, wanted):
             return self.narrowed(value, wanted)
-        if value.type is Type.INT and wanted is Type.FLOAT:
-            return BodyValue(exp.cast(value.sql, SQL_TYPES[Type.FLOAT]), Type.FLOAT)
+        if wanted and is_widened(value.type, wanted):
+            return BodyValue(exp.cast(value.sql, SQL_TYPES[wanted]), wanted)
         return value
 
     def narrowed(self, value: BodyValue, type_: Type) -> BodyValue:
@@ -179,7 +183,7 @@ class BodyValues:
             arguments[place] = exp.Literal.string(written)
         if registered is None:
             sql = built(call.function, type_, arguments, types)
-            if values and values[0].type is Type.ANY and call.function in ("int", "float"):
+            if values and values[0].type is Type.ANY and call.function in _CONVERSIONS:
                 sql = self._number(call.function, type_, values[0])
         else:
             wanted = ["TEXT" if p is Type.SYMBOL else SQL_TYPES[p] for p in registered.parameters]
@@ -221,7 +225,7 @@ class BodyValues:
     def _number(self, function: str, type_: Type | None, value: BodyValue) -> exp.Expr:
         """A term as a number: what it is equal to, a float cut off, or what a text writes."""
         term = self.once(self.term(value))
-        wanted = Type.INT if function == "int" else Type.FLOAT
+        wanted = _CONVERSIONS[function]
         return exp.func(
             "coalesce",
             terms.narrowed(term, wanted),
@@ -252,8 +256,8 @@ class BodyValues:
 
 def _alike(left: BodyValue, right: BodyValue) -> tuple[exp.Expr, exp.Expr]:
     """Two values made comparable: an int is compared with a float as a float."""
-    if {left.type, right.type} == {Type.INT, Type.FLOAT}:
-        a, b = (exp.cast(v.sql.copy(), SQL_TYPES[Type.FLOAT]) for v in (left, right))
+    if wide := widest_number({left.type, right.type}):
+        a, b = (exp.cast(v.sql.copy(), SQL_TYPES[wide]) for v in (left, right))
         return a, b
     first = moment(left.sql.copy(), left.type, right.type)
     return first, moment(right.sql.copy(), right.type, left.type)

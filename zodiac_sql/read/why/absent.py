@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from functools import partial
 
 from sqlglot import exp
@@ -56,8 +57,10 @@ def _shape(known: Known, predicate: str, pattern: Pattern) -> Shape:
 
 def _type(value: object, column: Type | None) -> str:
     """The SQL type of a value that is compared with a column."""
-    if column is Type.INT and isinstance(value, float):
+    if column in (Type.INT, Type.DECIMAL) and isinstance(value, float):
         return SQL_TYPES[Type.FLOAT]
+    if column is Type.INT and isinstance(value, Decimal):
+        return SQL_TYPES[Type.DECIMAL]
     if column is Type.DATE and isinstance(value, datetime.datetime):
         return SQL_TYPES[Type.TIMESTAMP]
     return SQL_TYPES[column or Type.SYMBOL]

@@ -9,8 +9,10 @@ from __future__ import annotations
 import datetime
 import json
 import math
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from zodiac_sql.language.decimals import written
 from zodiac_sql.language.syntax import Type, Value
 
 if TYPE_CHECKING:
@@ -115,6 +117,8 @@ def typed(value: Value, type_: Type | None = None) -> dict[str, Any]:
     type_ = type_ or _type_of(value)
     if isinstance(value, datetime.date):
         return {"type": str(type_), "value": value.isoformat()}
+    if isinstance(value, Decimal):
+        return {"type": str(type_), "value": written(value)}
     if isinstance(value, float) and not math.isfinite(value):
         text = "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
         return {"type": str(type_), "value": text}
@@ -131,4 +135,6 @@ def _type_of(value: Value) -> Type:
         return Type.DATE
     if isinstance(value, int):
         return Type.INT
+    if isinstance(value, Decimal):
+        return Type.DECIMAL
     return Type.FLOAT if isinstance(value, float) else Type.SYMBOL

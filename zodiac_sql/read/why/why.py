@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any, cast
 
 from sqlglot import exp
@@ -12,13 +13,24 @@ from zodiac_sql.database.dictionary import as_written
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import ProgramError, QueryError, StoreError
 from zodiac_sql.garbage import uncollected
+from zodiac_sql.language.datatypes import text_of_term
+from zodiac_sql.language.decimals import atom_with_decimals, fits, is_widened
 from zodiac_sql.language.former_aggregates import what_is_otherwise
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.moment_constants import atom_with_moments
 from zodiac_sql.language.parse import parse_goals
 from zodiac_sql.language.schema import Schema
-from zodiac_sql.language.syntax import Atom, Column, Comparison, Constant, Term, Type, Variable
-from zodiac_sql.language.types import body_types
+from zodiac_sql.language.syntax import (
+    SAME,
+    Atom,
+    Column,
+    Comparison,
+    Constant,
+    Term,
+    Type,
+    Variable,
+)
+from zodiac_sql.language.types import body_types, is_narrowed
 from zodiac_sql.program.check import in_order
 from zodiac_sql.program.former_rules import former_rules
 from zodiac_sql.program.state import State
@@ -130,12 +142,14 @@ def goal_of(state: State, goal: str) -> Atom:
 
 
 def of_types(atom: Atom, schema: Schema) -> Atom:
-    """An atom with terms of the types of its columns: texts may stand for dates and timestamps.
+    """An atom with terms of the types of its columns: texts may stand for dates and timestamps,
+    and numbers for decimals.
 
     Raises ProgramError if terms cannot be values of the columns.
     """
     columns = {atom.predicate: [column.meant for column in schema[atom.predicate].columns]}
-    atom = atom_with_moments(atom, columns[atom.predicate])
+    types = columns[atom.predicate]
+    atom = atom_with_decimals(atom_with_moments(atom, types), types)
     if problems := body_types((atom,), columns, {}).problems:
         raise ProgramError(in_order(problems))
     return atom
@@ -145,13 +159,18 @@ def answers(search: ProofSearch, state: State, atom: Atom, most: int = FIRST_ANS
     """The facts that a goal means: itself, or its first answers."""
     known = search.known
     columns = state.schema[atom.predicate].columns
-    pairs = zip(atom.terms, columns, strict=True)
-    if all(isinstance(term, Constant) and not _rounds(term, column) for term, column in pairs):
+    pairs = list(zip(atom.terms, columns, strict=True))
+    literally = all(
+        isinstance(term, Constant) and (column.mixed or not _rounds(term, column))
+        for term, column in pairs
+    )
+    if literally:
         key = key_of(known, atom)
-        if key is None:
+        search.locate([key] if key else [])
+        if key and search.places[key]:
+            return [key]
+        if not any(_rounds(term, column) for term, column in pairs):
             return []
-        search.locate([key])
-        return [key] if search.places[key] else []
     named = replace(
         atom,
         terms=tuple(
@@ -162,8 +181,8 @@ def answers(search: ProofSearch, state: State, atom: Atom, most: int = FIRST_ANS
         ),
     )
     same = [
-        Comparison(here, "=", asked)
-        for here, asked in zip(named.terms, atom.terms, strict=True)
+        Comparison(here, SAME if column.mixed else "=", asked)
+        for here, asked, column in zip(named.terms, atom.terms, columns, strict=True)
         if isinstance(asked, Constant) and here is not asked
     ]
     names = sorted({t.name for t in named.terms if isinstance(t, Variable)})
@@ -181,8 +200,12 @@ def answers(search: ProofSearch, state: State, atom: Atom, most: int = FIRST_ANS
 
 
 def _rounds(term: Term, column: Column) -> bool:
-    """Whether a term is a float, which may equal an int of a column, but is not stored there."""
-    return column.type is Type.INT and isinstance(term, Constant) and term.type is Type.FLOAT
+    """Whether a term is equal to values of a column that are not stored as it is: a float to ints,
+    a native value to terms of all kinds.
+    """
+    if not isinstance(term, Constant):
+        return False
+    return is_widened(column.meant, term.type) or is_narrowed(column.meant, term.type)
 
 
 def _first_solutions(
@@ -199,7 +222,7 @@ def _first_solutions(
 
 def key_of(known: Known, atom: Atom) -> Key | None:
     """A fact as it is stored; None if it cannot be: the dictionary does not know a symbol, or a
-    float is none of the ints of its column.
+    number is none of those of its column.
 
     None, too, if the predicate has no facts at all, so that the types of its columns are unknown.
     Its constants have types that fit the columns (`of_types`).
@@ -207,31 +230,39 @@ def key_of(known: Known, atom: Atom) -> Key | None:
     if known.schema[atom.predicate].open:
         return None
     constants = [term for term in atom.terms if isinstance(term, Constant)]
-    symbols = sorted({str(c.value) for c in constants if c.type is Type.SYMBOL})
-    ids = as_written(known.store, symbols)
     columns = known.schema[atom.predicate].columns
+    encoded = [
+        text_of_term(constant) if column.mixed or constant.type is Type.SYMBOL else None
+        for constant, column in zip(constants, columns, strict=True)
+    ]
+    ids = as_written(known.store, sorted({text for text in encoded if text is not None}))
     values: list[object] = []
-    for constant, column in zip(constants, columns, strict=True):
-        if constant.type is Type.SYMBOL:
-            if str(constant.value) not in ids:
+    for constant, column, text in zip(constants, columns, encoded, strict=True):
+        if text is not None:
+            if text not in ids:
                 return None
-            values.append(ids[str(constant.value)])
+            values.append(ids[text])
         elif _rounds(constant, column):
-            exact = _as_int(constant.value)
+            exact = _as_narrower(constant.value, column.type)
             if exact is None:
                 return None
             values.append(exact)
         elif column.type is Type.FLOAT:
             values.append(one_nan(float(cast(float, constant.value))))
+        elif column.type is Type.DECIMAL:
+            values.append(Decimal(cast(int, constant.value)))
         else:
             values.append(constant.value)
     return atom.predicate, tuple(values)
 
 
-def _as_int(value: object) -> int | None:
-    """A float as the int that it equals; None if there is none of 64 bits."""
-    assert isinstance(value, float)
-    whole = value.is_integer() and -(2.0**63) <= value < 2.0**63
+def _as_narrower(value: object, type_: Type | None) -> int | Decimal | None:
+    """A number as one of a narrower type that it equals; None if there is none."""
+    assert isinstance(value, float | Decimal)
+    if type_ is Type.DECIMAL:
+        exact = Decimal(repr(value))
+        return exact if fits(exact) else None
+    whole = -(2**63) <= value < 2**63 and value == int(value)
     return int(value) if whole else None
 
 
