@@ -37,7 +37,8 @@ def wall_clock(value: exp.Expr, datatype: str) -> exp.Expr:
 def literal_text(value: exp.Expr, type_: Type, datatype: str) -> exp.Expr:
     """A native value as a literal in quotes, with its datatype (see `datatype_of`).
 
-    A float of xsd:decimal that cannot be written as one (it is infinite, or too large) becomes an xsd:double.
+    A float of xsd:decimal that cannot be written as one (it is infinite, or too large) becomes an
+    xsd:double.
     """
     if type_ is Type.FLOAT:
         return once((value,), lambda v: _float(v, datatype), "list_transform", "list_extract")

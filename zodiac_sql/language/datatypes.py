@@ -56,7 +56,8 @@ def value_of(datatype: str, text: str) -> Any:
     """The value that a text has in a datatype with a native type.
 
     Raises ValueError if it has none, and OverflowError for a decimal that has no room, and for a
-    time that another time zone moves beyond the ends of the calendar. An integer may have more than 64 bits.
+    time that another time zone moves beyond the ends of the calendar. An integer may have more than
+    64 bits.
     """
     local = datatype.removeprefix(symbols.XSD)
     bare = text.strip(_WHITE)
@@ -135,12 +136,20 @@ _EXAMPLES = {
 }  # fmt: skip
 
 
+def text_of_term(constant: Constant) -> str:
+    """The text of the symbol that is the same term as a constant."""
+    value = constant.value
+    return str(value) if constant.type is Type.SYMBOL else written(value, constant.type)
+
+
 def written(value: Any, type_: Type) -> str:
-    """A value of a native type as rules write it with a datatype."""
+    """A value of a native type as rules write it with a datatype, and as exports have it."""
     if type_ is Type.FLOAT and not math.isfinite(value):
         text = "NaN" if math.isnan(value) else "INF" if value > 0 else "-INF"
     elif type_ is Type.BOOL:
         text = str(value).lower()
+    elif isinstance(value, datetime.datetime):
+        text = value.isoformat().rstrip("0") if value.microsecond else value.isoformat()
     elif type_ is Type.DECIMAL:
         text = decimals.written(value)
     else:

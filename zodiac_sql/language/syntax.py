@@ -133,9 +133,13 @@ class Negation:
         return f"not {self.atom}"
 
 
+SAME = "same"
+"""An operator that no user writes: whether a variable could have both values, in two atoms."""
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`left op right`, op one of = != < <= > >=."""
+    """`left op right`, op one of = != < <= > >= (and SAME)."""
 
     left: Expression
     operator: str

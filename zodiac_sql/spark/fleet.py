@@ -236,7 +236,7 @@ def _agreed(one: Predicate, other: Predicate) -> list[Type | None] | None:
     """The types of columns that fit both predicates; None if there are none. Open columns fit any
     type.
     """
-    pairs = [(a.type, b.type) for a, b in zip(one.columns, other.columns, strict=False)]
+    pairs = [(a.meant, b.meant) for a, b in zip(one.columns, other.columns, strict=False)]
     if one.arity != other.arity or any(a and b and a != b for a, b in pairs):
         return None
     return [b or a for a, b in pairs]

@@ -103,7 +103,7 @@ def _declared(predicate: str, columns: Sequence[Column]) -> Declaration | None:
     """A declaration with the types that the whole program gives a predicate, if it gives all."""
     if not columns or any(column.type is None for column in columns):
         return None
-    named = (Column(f"c{place}", column.type) for place, column in enumerate(columns))
+    named = (Column(f"c{place}", column.meant) for place, column in enumerate(columns))
     return Declaration(predicate, tuple(named))
 
 

@@ -19,7 +19,6 @@ from zodiac_sql.errors import (
     StoreError,
     ZodiacError,
 )
-from zodiac_sql.language.decimals import is_widened
 from zodiac_sql.language.former_aggregates import meant_otherwise, what_is_otherwise
 from zodiac_sql.language.schema import default_columns, resolve
 from zodiac_sql.language.syntax import Column
@@ -33,7 +32,7 @@ from zodiac_sql.spark.refusals import require_builtins, require_runnable
 from zodiac_sql.spark.require import explained, require_delta
 from zodiac_sql.spark.streaming import DELETE, INSERT, is_new, query_of, split
 from zodiac_sql.spark.tables import Tables, frame
-from zodiac_sql.spark.types import columns_of
+from zodiac_sql.spark.types import columns_of, fits
 from zodiac_sql.spark.updating import Updating, extension
 from zodiac_sql.spark.versions import Directory, Extension, Manifest, Table, local
 from zodiac_sql.sql.relations import HOLDS
@@ -425,12 +424,10 @@ def _require_fitting(
         for name, df in facts.items():
             wanted = [column.meant for column in explicit[name] or (HOLDS,)]
             found = [column.meant for column in columns_of(name, df)]
-            fits = len(wanted) == len(found) and all(
-                a is b or is_widened(b, a) for a, b in zip(wanted, found, strict=True)
-            )
-            if not fits:
+            told = ", ".join(map(str, found))
+            if len(wanted) != len(found) or not all(map(fits, wanted, found)):
                 columns = ", ".join(f"{c.name}: {c.meant}" for c in explicit[name])
                 raise DataError(
-                    f"{name} has the columns ({columns}), the data frame ({', '.join(map(str, found))}): "
+                    f"{name} has the columns ({columns}), the data frame ({told}): "
                     "they are matched by position."
                 )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from zodiac_sql.errors import DataError, Problem, ProgramError
 from zodiac_sql.graph.hypergraph import Hypergraph
-from zodiac_sql.language.decimals import is_widened
+from zodiac_sql.language.datatypes import text_of_term
 from zodiac_sql.language.functions import Function
 from zodiac_sql.language.named_columns import all_positional
 from zodiac_sql.language.schema import Predicate, resolve
@@ -30,6 +30,7 @@ from zodiac_sql.program.check import in_order
 from zodiac_sql.program.fact_types import facts_with_moments
 from zodiac_sql.program.rule_edits import parsed_text, rule_text
 from zodiac_sql.program.state import State
+from zodiac_sql.spark.types import fits
 from zodiac_sql.sql.relations import HOLDS
 
 Rules = str | Path | Sequence[str | Path]
@@ -135,7 +136,7 @@ def plan_texts(
         raise ProgramError(in_order([*problems, *error.problems])) from None
     if problems:
         raise ProgramError(in_order(problems))
-    return PlannedRules(planned, _facts(programs), meant, prefixes)
+    return PlannedRules(planned, _facts(programs, planned.schema), meant, prefixes)
 
 
 def parsed(
@@ -180,18 +181,25 @@ def _require_declared(declared: Predicate | None, columns: Sequence[Column]) -> 
         return
     told = [(c.name, t) for c, t in zip(declared.columns, declared.settled, strict=True)]
     found = [(c.name, c.meant) for c in columns]
-    fits = len(told) == len(found) and all(
-        a is b or is_widened(b, a) for (_, a), (_, b) in zip(told, found, strict=True)
+    as_declared = len(told) == len(found) and all(
+        fits(wanted, type_) for (_, wanted), (_, type_) in zip(told, found, strict=True)
     )
-    if not fits:
+    if not as_declared:
         shown, wanted = (", ".join(f"{n}: {t}" for n, t in columns) for columns in (found, told))
         raise DataError(f"{declared.name} is declared with ({wanted}), the data have ({shown}).")
 
 
-def _facts(programs: Iterable[Program]) -> dict[str, list[tuple[object, ...]]]:
+def _facts(
+    programs: Iterable[Program], schema: Mapping[str, Predicate]
+) -> dict[str, list[tuple[object, ...]]]:
+    """The facts in texts; those of terms of all kinds with their texts."""
     facts: dict[str, list[tuple[object, ...]]] = defaultdict(list)
     for program in programs:
         for fact in program.facts:
-            values = (term.value for term in fact.terms if isinstance(term, Constant))
+            values = (
+                text_of_term(term) if column.mixed else term.value
+                for term, column in zip(fact.terms, schema[fact.predicate].columns, strict=True)
+                if isinstance(term, Constant)
+            )
             facts[fact.predicate].append(tuple(values))
     return facts

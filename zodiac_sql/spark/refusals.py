@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from zodiac_sql.errors import SparkError
 from zodiac_sql.language.binding import arrange, expressions_of, used_functions
 from zodiac_sql.language.functions import AGGREGATES, BUILTINS
+from zodiac_sql.language.mixed import reads_values
 from zodiac_sql.language.syntax import Aggregate, Call, Expression, Literal, Rule, Type
 from zodiac_sql.language.types import body_types, expression_type
 from zodiac_sql.spark.planning import PlannedRules, Text, parsed
@@ -52,11 +53,17 @@ def _reasons(rule: Rule, planned: PlannedRules) -> Iterator[str]:
             "(1.0E10): make it an integer first, as in concat(round(X * 100), ...), or leave it "
             "out."
         )
+    if reads_values(rule, _columns(planned), {}):
+        yield (
+            f"rule {rule.name} reads the values of a column of the type any, which are only texts "
+            "on a cluster: reason with fleet(), declare the column with one type, or compute it "
+            "into facts beforehand."
+        )
 
     if any(_computes_decimals(call, types) for call, types in _calls(rule.body, _columns(planned))):
         yield (
-            f"rule {rule.name} computes with decimals, which Spark rounds where they are long: reason "
-            "with fleet(), or compute with floats, as in float(X) * Y."
+            f"rule {rule.name} computes with decimals, which Spark rounds where they are long: "
+            "reason with fleet(), or compute with floats, as in float(X) * Y."
         )
     called = {call.function for call, _ in _calls(rule.body, _columns(planned))}
     for why, functions in _OTHERWISE.items():

@@ -150,7 +150,7 @@ def arrow(root: Path, table: Table, columns: Sequence[Column]) -> pa.Table:
 
 
 def types_of(columns: Sequence[Column]) -> tuple[Type | None, ...]:
-    return tuple(column.type for column in columns)
+    return tuple(column.meant for column in columns)
 
 
 def after(table: Table, gained: Table, lost: Table) -> Table:

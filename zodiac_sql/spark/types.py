@@ -7,6 +7,7 @@ float      float, double                            as double
 bool       boolean
 date       date
 timestamp  timestamp_ntz, and timestamp in UTC      as timestamp_ntz
+any        string: the text of the term             declared in the rules, or told by facts in them
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pyspark.sql import types as T
 
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.arrow_types import arrow_type
-from zodiac_sql.language.decimals import BEFORE, PLACES, ROOM
+from zodiac_sql.language.decimals import BEFORE, PLACES, ROOM, is_widened
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.sql.relations import HOLDS
@@ -37,6 +38,7 @@ SPARK_TYPES: dict[Type, T.DataType] = {
     Type.BOOL: T.BooleanType(),
     Type.DATE: T.DateType(),
     Type.TIMESTAMP: T.TimestampNTZType(),
+    Type.ANY: T.StringType(),
 }
 
 ARROW_TYPES: dict[Type, pa.DataType] = {type_: arrow_type(type_) for type_ in Type}
@@ -144,6 +146,15 @@ def frame_of(
         for field, values in zip(fields, zip(*distinct, strict=True), strict=True)
     ]
     return spark.createDataFrame(pa.table(arrays, schema=pa.schema(fields)))
+
+
+def fits(wanted: Type | None, found: Type | None) -> bool:
+    """Whether a column of a data frame holds values of a column of facts.
+
+    Ints may stand for floats and the like, and texts are the texts of terms of all kinds.
+    """
+    is_text = (wanted, found) == (Type.ANY, Type.SYMBOL)
+    return wanted is found or is_widened(found, wanted) or is_text
 
 
 def quoted(name: str) -> str:

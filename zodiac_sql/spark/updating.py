@@ -289,7 +289,7 @@ def _require_comparable(name: str, table: Table, columns: tuple[Column, ...] | N
     if columns is None or not table.rows or table.types == types_of(columns):
         return
     fits = len(table.types) == len(columns) and all(
-        c.type in (old, None) or is_widened(old, c.type)
+        c.meant in (old, None) or is_widened(old, c.meant)
         for old, c in zip(table.types, columns, strict=True)
     )
     if not fits:

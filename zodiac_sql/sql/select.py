@@ -112,10 +112,11 @@ def compile_instances(plan: Plan, context: Context) -> Instances:
     body = Body(context, plan.rule.body, plan.state)
     body.build(plan)
     known = body.values.known
-    columns = [value.sql.copy().as_(name, quoted=True) for name, value in known.items()]
+    told = {name: body.values.told(value) for name, value in known.items()}
+    columns = [value.sql.copy().as_(name, quoted=True) for name, value in told.items()]
     query = body.joins.query.select(*columns, copy=False)
     query = query.select(body.next_rank().as_(RANK, quoted=True), copy=False)
-    return Instances(query, {name: (value.type, value.text) for name, value in known.items()})
+    return Instances(query, {name: (value.type, value.text) for name, value in told.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,8 @@ def compile_uses(plan: Plan, predicates: Collection[str], context: Context) -> U
     body = Body(context, plan.rule.body, plan.state)
     body.build(plan)
     known = body.values.known
-    columns = [value.sql.copy().as_(name, quoted=True) for name, value in known.items()]
+    told = [(name, body.values.told(value)) for name, value in known.items()]
+    columns = [value.sql.copy().as_(name, quoted=True) for name, value in told]
     query = body.joins.query.select(*columns, body.next_rank().as_(RANK, quoted=True), copy=False)
     ranks = iter(body.ranks)
     facts = []

@@ -18,7 +18,7 @@ from zodiac_sql.database.statements import temp_table, text
 from zodiac_sql.facts.native_text import datatype_of, literal_text
 from zodiac_sql.language.decimals import is_widened
 from zodiac_sql.language.functions import BUILTINS, COMPARISONS, fixed_texts, signature
-from zodiac_sql.language.syntax import Call, Column, Constant, Expression, Type, Variable
+from zodiac_sql.language.syntax import SAME, Call, Column, Constant, Expression, Type, Variable
 from zodiac_sql.language.types import expression_type, is_narrowed
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.forms import ENCODED, PLAIN, STRUCT, WRITTEN
@@ -107,6 +107,8 @@ class Values:
 
     def compared(self, operator: str, left: Value, right: Value) -> exp.Expr:
         """A comparison. The order of symbols is that of what they mean, not of their ids."""
+        if operator == SAME:
+            return self.same(left, right)
         if Type.ANY in (left.type, right.type):
             return self._compared_terms(operator, left, right)
         symbols = Type.SYMBOL in (left.type, right.type)
@@ -169,6 +171,12 @@ class Values:
             return value
         literal_ = literal_text(value.sql.copy(), value.type, datatype_of(value.type, None))
         return Value(literal_, Type.ANY, WRITTEN)
+
+    def told(self, value: Value) -> Value:
+        """A value that can be told: of a struct, the text of the term."""
+        if value.text != STRUCT:
+            return value
+        return Value(self.shown(value), value.type, WRITTEN)
 
     def _struct(self, value: Value) -> exp.Expr:
         """A value as a struct of a term."""

@@ -196,8 +196,8 @@ def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def with_dates(facts: Mapping[str, object], state: State) -> Mapping[str, object]:
-    """Rows by predicate, with ISO texts read in columns of dates or timestamps, and texts and numbers
-    of JSON in columns of decimals.
+    """Rows by predicate, with ISO texts read in columns of dates or timestamps, and texts and
+    numbers of JSON in columns of decimals.
 
     Raises DataError for a text that is none.
     """

@@ -122,7 +122,8 @@ CREATE OR REPLACE TEMP MACRO zodiac_plain_word(t) AS t >= ':' OR t < '0';
 CREATE OR REPLACE TEMP MACRO zodiac_decimal_kind(t, kind) AS
     CASE WHEN regexp_full_match(
                   t, '[+-]?((0|[1-9][0-9]{{0,19}})([.][0-9]{{0,18}}0*)?|[.][0-9]{{1,18}}0*)')
-         THEN {INT} WHEN kind & {INT | LONG | BIG | FLOAT | ROUNDED} > 0 THEN {ROUNDED} ELSE kind END;
+         THEN {INT}
+         WHEN kind & {INT | LONG | BIG | FLOAT | ROUNDED} > 0 THEN {ROUNDED} ELSE kind END;
 
 -- A first look at one or two characters decides for most texts.
 CREATE OR REPLACE TEMP MACRO zodiac_bare_kind(t) AS

@@ -136,7 +136,7 @@ def _extreme(name: str, value: SparqlValue) -> tuple[exp.Expr, TermColumn]:
         function = exp.Min if name == "Min" else exp.Max
         return function(this=value.copy), TermColumn(value.form, False)
     term = as_term(value)
-    key = order_key(SparqlValue("term", term))
+    key = order_key(value if value.kind == "term" else SparqlValue("term", term))
     return call("arg_min" if name == "Min" else "arg_max", term, key), TermColumn(TEXT, False)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -15,6 +15,7 @@ from zodiac_sql.read.sparql import functions
 from zodiac_sql.read.sparql.context import QueryContext, refused
 from zodiac_sql.read.sparql.solutions import ID, TEXT, TermColumn, column
 from zodiac_sql.read.sparql.values import (
+    DictionaryRow,
     SparqlValue,
     as_number,
     boolean,
@@ -26,6 +27,7 @@ from zodiac_sql.read.sparql.values import (
     native,
     number,
     ordered,
+    parsed,
     sparql,
     truth,
 )
@@ -43,8 +45,8 @@ class PatternScope:
     context: QueryContext
     columns: Mapping[str, tuple[str, TermColumn]]
     """The alias of the table, and the column, of each variable."""
-    texts: Mapping[str, exp.Expr]
-    """The texts of symbols, where they were looked up."""
+    symbols: Mapping[str, Sequence[exp.Expr]]
+    """What the dictionary has of symbols, where they were looked up: their texts first."""
     exists: Callable[[Any, PatternScope], exp.Expr]
     outer: PatternScope | None = None
     closed: bool = False
@@ -56,7 +58,8 @@ class PatternScope:
             return error()
         alias, known = scope.columns[name]
         if known.form == ID:
-            return SparqlValue("term", scope.texts[name].copy(), known=known.certain)
+            row = DictionaryRow(*(one.copy() for one in scope.symbols[name]))
+            return SparqlValue("term", row.text, known=known.certain, row=row)
         if known.form == TEXT:
             return SparqlValue("term", column(name, alias), known=known.certain)
         return native(column(name, alias), known.form, known.certain)
@@ -240,5 +243,5 @@ def texts_needed(expression: Any, context: QueryContext) -> set[str]:
 def order_key(value: SparqlValue) -> exp.Expr:
     """What to sort by, to sort by a value."""
     if value.kind == "term":
-        return sparql("place", value.sql)
+        return sparql("place", parsed(value))
     return value.copy

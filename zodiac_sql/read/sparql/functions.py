@@ -27,6 +27,7 @@ from zodiac_sql.read.sparql.values import (
     error,
     native,
     number,
+    parsed,
     sparql,
     string,
     term,
@@ -88,7 +89,7 @@ def _of_class(*classes: str) -> Callable[[Values], SparqlValue]:
         if value.kind != "term":
             literal = "literal" in classes or value.kind in classes
             return boolean(_if_any(value, exp.convert(literal)))
-        found = sparql("class", value.sql)
+        found = call("struct_extract", parsed(value), text("c"))
         if "literal" in classes:
             return boolean(exp.not_(exp.paren(found.isin(text("iri"), text("blank")))))
         return boolean(found.isin(*(text(class_) for class_ in classes)))
@@ -255,7 +256,7 @@ def _part(name: str) -> Callable[[Values], SparqlValue]:
         if value.kind in ("date", "moment"):
             moment = wall_clock(value.sql, value.form.datatype)
         else:
-            moment = sparql("wall", as_term(value), exp.convert(timed))
+            moment = sparql("wall", parsed(value), exp.convert(timed))
         if name == "second":
             micros = exp.cast(call("microsecond", moment), "DOUBLE")
             return number(exp.Div(this=micros, expression=exp.Literal.number("1e6")), 1)
@@ -273,18 +274,18 @@ def cast_to(iri: str, arguments: Values) -> SparqlValue:
 
 
 def _to_string(value: SparqlValue) -> SparqlValue:
-    return value if value.kind == "string" else string(sparql("to_string", as_term(value)))
+    return value if value.kind == "string" else string(sparql("to_string", parsed(value)))
 
 
 def _to_boolean(value: SparqlValue) -> SparqlValue:
     if value.kind in ("bool", "number"):
         return boolean(truth(value))
-    return boolean(sparql("to_boolean", as_term(value)))
+    return boolean(sparql("to_boolean", parsed(value)))
 
 
 def _to_integer(value: SparqlValue) -> SparqlValue:
     if value.kind != "number":
-        return number(sparql("to_integer", as_term(value)), 0)
+        return number(sparql("to_integer", parsed(value)), 0)
     if value.static_rank == 0:
         return number(value.copy, 0)
     exact = value.copy if value.is_decimal else exp.cast(value.copy, "DOUBLE")
@@ -295,7 +296,7 @@ def _to_integer(value: SparqlValue) -> SparqlValue:
 def _to_number(datatype: str, rank: int) -> Callable[[SparqlValue], SparqlValue]:
     def cast(value: SparqlValue) -> SparqlValue:
         if value.kind != "number":
-            return number(sparql("to_number", as_term(value), text(datatype)), rank)
+            return number(sparql("to_number", parsed(value), text(datatype)), rank)
         if rank == 1 and value.form.type in (Type.INT, Type.DECIMAL):
             return decimal(value.copy)
         found: exp.Expr = exp.cast(value.copy, "DOUBLE")
@@ -311,7 +312,7 @@ def _to_date(value: SparqlValue) -> SparqlValue:
         return value
     if value.kind == "moment" and not is_zoned(value.form.datatype):
         return native(exp.cast(value.copy, "DATE"), TermForm(Type.DATE, f"{XSD}date"))
-    return term(sparql("to_date", as_term(value)))
+    return term(sparql("to_date", parsed(value)))
 
 
 _CASTS: dict[str, Callable[[SparqlValue], SparqlValue]] = {

@@ -3,6 +3,9 @@
 NULL stands for an unbound value and for an error. A class is iri, blank, string, lang (a literal
 with a language), number, bool, date, zoned date, moment, zoned (a moment in a time zone), or other.
 
+Macros about the value of a term take all of it that is known, which parsed makes of its text, and
+known of its row in the dictionary, without parsing.
+
 A macro repeats the text of an argument wherever it uses it, and nested macros would grow without
 bound. So each puts its arguments into a list of one element, of which a lambda computes the value.
 """
@@ -69,22 +72,30 @@ CREATE OR REPLACE TEMP MACRO zodiac_sparql_parsed(given) AS
         lambda t: {'t': t.t, 'c': zodiac_sparql_class_of(t.c, t.v, t.d, t.r), 'v': t.v, 'd': t.d,
                    'n': t.r.n, 'm': t.r.m})[1];
 
-CREATE OR REPLACE TEMP MACRO zodiac_sparql_class(t) AS
-    struct_extract(zodiac_sparql_parsed(t), 'c');
-
-CREATE OR REPLACE TEMP MACRO zodiac_sparql_number(t) AS
-    struct_extract(zodiac_sparql_parsed(t), 'n');
+-- The same of a symbol, from its row of the dictionary. A few literals have no value there.
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_known(given, kind, sort, number, moment) AS
+    list_transform([{'t': given, 'k': kind, 's': sort, 'n': number, 'm': moment}], lambda r:
+        CASE WHEN r.s IS NULL AND r.k <> 'literal'
+             THEN {'t': r.t, 'c': CASE r.k WHEN 'plain' THEN 'string' ELSE r.k END,
+                   'v': zodiac.lexical(r.t), 'd': NULL::VARCHAR,
+                   'n': NULL::DOUBLE, 'm': NULL::TIMESTAMP}
+             WHEN r.s IS NULL THEN zodiac_sparql_parsed(r.t)
+             ELSE {'t': r.t,
+                   'c': CASE r.s WHEN 4 THEN 'bool' WHEN 5 THEN 'date' WHEN 6 THEN 'moment'
+                                 WHEN 7 THEN 'zoned' ELSE 'number' END,
+                   'v': split_part(r.t, '"', 2), 'd': rtrim(split_part(r.t, '#', 2), '>'),
+                   'n': r.n, 'm': r.m} END)[1];
 
 -- What a clock shows at a moment, and a calendar at a date, in the zone that is written.
 CREATE OR REPLACE TEMP MACRO zodiac_sparql_wall(given, timed) AS
-    list_transform([zodiac_sparql_parsed(given)], lambda t:
+    list_transform([given], lambda t:
         CASE WHEN t.c IN ('moment', 'zoned') OR (NOT timed AND t.c IN ('date', 'zoned date'))
              THEN TRY_CAST(regexp_replace(t.v, '(Z|[+-][0-9]{2}:[0-9]{2})$', '') AS TIMESTAMP)
              END)[1];
 
 -- 0 integer, 1 decimal, 2 float, 3 double
 CREATE OR REPLACE TEMP MACRO zodiac_sparql_rank(given) AS
-    list_transform([zodiac_sparql_parsed(given)], lambda t:
+    list_transform([given], lambda t:
         CASE WHEN t.n IS NULL THEN NULL ELSE
              CASE t.d WHEN 'decimal' THEN 1 WHEN 'float' THEN 2 WHEN 'double' THEN 3 ELSE 0 END
         END)[1];
@@ -132,7 +143,7 @@ CREATE OR REPLACE TEMP MACRO zodiac_sparql_nonzero(given) AS
     list_transform([given], lambda x: x <> 0 AND NOT isnan(x::DOUBLE))[1];
 
 CREATE OR REPLACE TEMP MACRO zodiac_sparql_truth(given) AS
-    list_transform([zodiac_sparql_parsed(given)], lambda t:
+    list_transform([given], lambda t:
         CASE t.c WHEN 'bool' THEN t.v IN ('true', '1')
                  WHEN 'string' THEN t.v <> ''
                  WHEN 'number' THEN t.n <> 0 AND NOT isnan(t.n) END)[1];
@@ -163,7 +174,7 @@ CREATE OR REPLACE TEMP MACRO zodiac_sparql_moments(first, second) AS
              ELSE -zodiac_sparql_apart(p[2].m, p[1].m) END)[1];
 
 CREATE OR REPLACE TEMP MACRO zodiac_sparql_equal(first, second) AS
-    list_transform([[zodiac_sparql_parsed(first), zodiac_sparql_parsed(second)]], lambda p:
+    list_transform([[first, second]], lambda p:
         CASE WHEN p[1].t IS NULL OR p[2].t IS NULL THEN NULL
              WHEN p[1].c = 'number' AND p[2].c = 'number' THEN p[1].n = p[2].n AND NOT isnan(p[1].n)
              WHEN p[1].t = p[2].t THEN true
@@ -178,7 +189,7 @@ CREATE OR REPLACE TEMP MACRO zodiac_sparql_equal(first, second) AS
              ELSE false END)[1];
 
 CREATE OR REPLACE TEMP MACRO zodiac_sparql_order(first, second) AS
-    list_transform([[zodiac_sparql_parsed(first), zodiac_sparql_parsed(second)]], lambda p:
+    list_transform([[first, second]], lambda p:
         CASE WHEN p[1].m IS NOT NULL AND p[2].m IS NOT NULL
              THEN zodiac_sparql_moments(p[1], p[2])
              WHEN p[1].c <> p[2].c THEN NULL
@@ -189,7 +200,7 @@ CREATE OR REPLACE TEMP MACRO zodiac_sparql_order(first, second) AS
 
 -- What to sort a term by: blank nodes, IRIs, literals. What is unbound has nothing to sort by.
 CREATE OR REPLACE TEMP MACRO zodiac_sparql_place(given) AS
-    list_transform([zodiac_sparql_parsed(given)], lambda t: CASE WHEN t.t IS NOT NULL THEN {
+    list_transform([given], lambda t: CASE WHEN t.t IS NOT NULL THEN {
         'place': list_position(['blank', 'iri', 'number', 'bool', 'string', 'lang', 'date',
                                 'moment', 'other'],
                                CASE t.c WHEN 'zoned' THEN 'moment' WHEN 'zoned date' THEN 'date'
@@ -223,27 +234,27 @@ CREATE OR REPLACE TEMP MACRO zodiac_sparql_quotient(first, second, exact) AS
 
 -- Casts. What XPath does not cast has no value.
 CREATE OR REPLACE TEMP MACRO zodiac_sparql_to_number(given, datatype) AS
-    list_transform(list_transform([zodiac_sparql_parsed(given)], lambda t:
+    list_transform(list_transform([given], lambda t:
         CASE t.c WHEN 'number' THEN t.n
                  WHEN 'bool' THEN (t.v IN ('true', '1'))::INTEGER::DOUBLE
                  WHEN 'string' THEN zodiac_sparql_digits(t.v, datatype) END),
         lambda n: CASE WHEN datatype <> 'decimal' OR isfinite(n) THEN n END)[1];
 
 CREATE OR REPLACE TEMP MACRO zodiac_sparql_to_integer(given) AS
-    list_transform([zodiac_sparql_parsed(given)], lambda t:
+    list_transform([given], lambda t:
         CASE WHEN t.c IN ('number', 'string') AND regexp_full_match(t.v, '[+-]?[0-9]+')
              THEN TRY_CAST(t.v AS BIGINT)
              WHEN t.c = 'number' THEN TRY_CAST(trunc(t.n) AS BIGINT)
              WHEN t.c = 'bool' THEN (t.v IN ('true', '1'))::INTEGER::BIGINT END)[1];
 
 CREATE OR REPLACE TEMP MACRO zodiac_sparql_to_boolean(given) AS
-    list_transform([zodiac_sparql_parsed(given)], lambda t:
+    list_transform([given], lambda t:
         CASE WHEN t.c = 'number' THEN t.n <> 0 AND NOT isnan(t.n)
              WHEN t.c IN ('bool', 'string') AND t.v IN ('true', '1') THEN true
              WHEN t.c IN ('bool', 'string') AND t.v IN ('false', '0') THEN false END)[1];
 
 CREATE OR REPLACE TEMP MACRO zodiac_sparql_to_date(given) AS
-    list_transform(list_transform([zodiac_sparql_parsed(given)], lambda t:
+    list_transform(list_transform([given], lambda t:
         CASE WHEN t.c IN ('date', 'zoned date', 'moment', 'zoned')
              THEN t.v[1:10] || regexp_extract(t.v, '(Z|[+-][0-9]{2}:[0-9]{2})$')
              WHEN t.c = 'string' THEN t.v END),
@@ -276,7 +287,7 @@ CREATE OR REPLACE TEMP MACRO zodiac_sparql_double_digits(given) AS
             ELSE p.sign || p.x::VARCHAR END)[1];
 
 CREATE OR REPLACE TEMP MACRO zodiac_sparql_to_string(given) AS
-    list_transform([zodiac_sparql_parsed(given)], lambda t:
+    list_transform([given], lambda t:
         CASE WHEN t.c = 'number' AND t.d IN ('double', 'float')
              THEN zodiac_sparql_double_digits(t.n)
              WHEN t.c = 'number' THEN zodiac_sparql_short(t.v)

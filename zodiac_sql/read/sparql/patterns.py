@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sqlglot import exp
@@ -33,7 +33,7 @@ from zodiac_sql.read.sparql.solutions import (
     select,
     unbound,
     united,
-    with_texts,
+    with_symbols,
 )
 from zodiac_sql.read.sparql.terms import native, symbol
 from zodiac_sql.read.sparql.triples import as_text
@@ -77,21 +77,23 @@ class Patterns:
     def _closed(self) -> Patterns:
         return Patterns(self.context, self.outer, True)
 
-    def _scope(self, sides: Mapping[str, Solutions], texts: Mapping[str, exp.Expr]) -> PatternScope:
+    def _scope(
+        self, sides: Mapping[str, Solutions], symbols: Mapping[str, Sequence[exp.Expr]]
+    ) -> PatternScope:
         columns: dict[str, tuple[str, TermColumn]] = {}
         for alias, side in sides.items():
             for name, known in side.columns.items():
                 columns.setdefault(name, (alias, known))
-        return PatternScope(self.context, columns, texts, _exists, self.outer, self.closed)
+        return PatternScope(self.context, columns, symbols, _exists, self.outer, self.closed)
 
     def _from(
         self, solutions: Solutions, *expressions: Any
     ) -> tuple[exp.Select, str, PatternScope]:
         """SELECT of nothing yet from solutions, their alias, and the scope of some expressions."""
         needed = texts_needed([*expressions], self.context)
-        table, alias, texts = with_texts(solutions, needed, self._names)
+        table, alias, found = with_symbols(solutions, needed, self._names)
         query = exp.select(copy=False).from_(table, copy=False)
-        return query, alias, self._scope({alias: solutions}, texts)
+        return query, alias, self._scope({alias: solutions}, found)
 
     def _kept(self, query: exp.Select, alias: str, solutions: Solutions) -> exp.Select:
         order = column(ORDER, alias) if solutions.ordered else None

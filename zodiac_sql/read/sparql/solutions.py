@@ -162,10 +162,16 @@ def _looked_up(
     return column(wanted, alias), query
 
 
-def with_texts(
+_OF_SYMBOL = ("text", "kind", "sort", "number", "moment")
+"""What expressions need of a symbol."""
+
+
+def with_symbols(
     solutions: Solutions, wanted: Collection[str], names: Names
-) -> tuple[exp.Expr, str, dict[str, exp.Expr]]:
-    """Solutions as an item of FROM, its alias, and the texts of those columns that are wanted."""
+) -> tuple[exp.Expr, str, dict[str, list[exp.Expr]]]:
+    """Solutions as an item of FROM, its alias, and what the dictionary has of the columns that are
+    wanted.
+    """
     alias, inner = names.fresh(), names.fresh()
     ids = [n for n in wanted if n in solutions.columns and solutions.columns[n].form == ID]
     if not ids:
@@ -173,9 +179,13 @@ def with_texts(
     query = exp.select(f"{inner}.*", copy=False).from_(solutions.subquery(inner), copy=False)
     for name in ids:
         value, query = _looked_up(query, column(name, inner), "id", "text", names, "LEFT")
-        query = query.select(value.as_(f"{name}$text", quoted=True), copy=False)
-    texts: dict[str, exp.Expr] = {name: column(f"{name}$text", alias) for name in ids}
-    return query.subquery(alias, copy=False), alias, texts
+        for of in _OF_SYMBOL:
+            found = exp.column(of, table=value.args["table"], quoted=True)
+            query = query.select(found.as_(f"{name}${of}", quoted=True), copy=False)
+    found_: dict[str, list[exp.Expr]] = {
+        name: [column(f"{name}${of}", alias) for of in _OF_SYMBOL] for name in ids
+    }
+    return query.subquery(alias, copy=False), alias, found_
 
 
 def united(parts: Sequence[Solutions], names: Names) -> Solutions:

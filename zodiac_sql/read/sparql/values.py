@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import text
+from zodiac_sql.database.term_values import FLOAT
 from zodiac_sql.facts.native_text import literal_text
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
@@ -26,6 +27,17 @@ _KINDS: dict[Type, Kind] = {
 
 _RANKS = {f"{XSD}decimal": 1, f"{XSD}float": 2, f"{XSD}double": 3}
 _DATATYPES = {0: "integer", 1: "decimal", 2: "float", 3: "double"}
+
+
+@dataclass(frozen=True, slots=True)
+class DictionaryRow:
+    """What the dictionary has of a symbol, in SQL."""
+
+    text: exp.Expr
+    kind: exp.Expr
+    sort: exp.Expr
+    number: exp.Expr
+    moment: exp.Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +59,8 @@ class SparqlValue:
     """Whether it is a constant, or a variable that every solution has."""
     written: exp.Expr | None = None
     """The term as the query has it, if it is a constant: 01 and 1 are one number and two terms."""
+    row: DictionaryRow | None = None
+    """What the dictionary has of a term."""
 
     @property
     def static_rank(self) -> int | None:
@@ -152,13 +166,34 @@ def as_term(value: SparqlValue) -> exp.Expr:
     return literal_text(value.copy, value.form.type, value.form.datatype)
 
 
+def parsed(value: SparqlValue) -> exp.Expr:
+    """All that is known of the term that a value is."""
+    row = value.row
+    if row is None:
+        return sparql("parsed", as_term(value))
+    return sparql("known", row.text, row.kind, row.sort, row.number, row.moment)
+
+
 def as_number(value: SparqlValue) -> SparqlValue:
     """A value as a number; an error if it is none."""
     if value.kind == "number":
         return value
     if value.kind == "term":
-        return number(sparql("number", value.sql), sparql("rank", value.sql))
+        return number(_number(value), sparql("rank", parsed(value)))
     return number(exp.cast(exp.null(), "DOUBLE"), 0)
+
+
+def _number(value: SparqlValue) -> exp.Expr:
+    """The number that a term is. Those of which the dictionary has no value are parsed."""
+    if value.row is None:
+        return call("struct_extract", parsed(value), text("n"))
+    rest = call("struct_extract", sparql("parsed", value.sql), text("n"))
+    unknown = exp.and_(value.row.sort.copy().is_(exp.null()), value.row.kind.eq(text("literal")))
+    return exp.case().when(_is_number(value.row), value.row.number.copy()).when(unknown, rest)
+
+
+def _is_number(row: DictionaryRow) -> exp.Expr:
+    return exp.paren(row.sort.copy() <= exp.convert(FLOAT))
 
 
 def as_string(value: SparqlValue) -> exp.Expr:
@@ -179,14 +214,19 @@ def truth(value: SparqlValue) -> exp.Expr:
     if value.kind == "string":
         return exp.paren(value.copy.neq(text("")))
     if value.kind == "term":
-        return sparql("truth", value.sql)
+        return sparql("truth", parsed(value))
     return exp.cast(exp.null(), "BOOLEAN")
 
 
 def equal(first: SparqlValue, second: SparqlValue) -> exp.Expr:
     """Whether two values are equal: NULL where SPARQL has an error."""
     if "term" in (first.kind, second.kind):
-        return sparql("equal", as_term(first), as_term(second))
+        same = sparql("equal", parsed(first), parsed(second))
+        one, other = (first, second) if first.kind == "term" else (second, first)
+        if one.row is None or other.kind != "number":
+            return same
+        order = sparql("number_order", one.row.number, other.sql)
+        return exp.case().when(_is_number(one.row), order.eq(exp.convert(0))).else_(same)
     if first.kind != second.kind:
         return _unless_null(first, second, exp.false())
     if _mixed_zones(first, second):
@@ -207,7 +247,7 @@ def ordered(op: str, first: SparqlValue, second: SparqlValue) -> exp.Expr:
     if {first.kind, second.kind} == {"term", "number"}:
         first, second = as_number(first), as_number(second)
     if "term" in (first.kind, second.kind):
-        sign = sparql("order", as_term(first), as_term(second))
+        sign = sparql("order", parsed(first), parsed(second))
     elif first.kind != second.kind:
         return exp.cast(exp.null(), "BOOLEAN")
     elif _mixed_zones(first, second):

@@ -291,7 +291,7 @@ class BodyQuery:
         if type_ is not Type.ANY or function not in _OF_NUMBERS or ordered is None:
             return aggregated(function, value, type_, ordered, functions)
         if function == "sum":
-            return terms.total(ordered)
+            return terms.total_of(ordered)
         number = terms.narrowed(ordered, Type.FLOAT)
         sorted_ = exp.Order(this=number, expressions=[exp.Ordered(this=number.copy())])
         median = exp.Anonymous(this="median", expressions=[number.copy()])

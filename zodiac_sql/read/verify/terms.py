@@ -7,7 +7,7 @@ whether it had a time zone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 from sqlglot import exp
 
@@ -20,6 +20,11 @@ from zodiac_sql.sql.decimals import product
 from zodiac_sql.sql.functions import built, typed
 
 MACROS = f"""
+CREATE OR REPLACE TEMP MACRO zodiac_verify_decimal(given) AS
+    list_transform([given], lambda t: CASE WHEN t.exact IS NOT NULL THEN t.exact
+        WHEN TRY_CAST(t.number::VARCHAR AS DECIMAL(38, 18))::DOUBLE = t.number
+        THEN TRY_CAST(t.number::VARCHAR AS DECIMAL(38, 18)) END)[1];
+
 CREATE OR REPLACE TEMP MACRO zodiac_verify_int(given) AS
     list_transform([given], lambda t: CASE
         WHEN t.exact = trunc(t.exact) THEN TRY_CAST(t.exact AS BIGINT)
@@ -69,6 +74,14 @@ CREATE OR REPLACE TEMP MACRO zodiac_verify_text(given) AS
                                 WHEN t.number = '-inf' THEN '-INF' ELSE t.number::VARCHAR END
                     || '"^^<{XSD}double>' END))[1];
 
+-- A sum in units of 10^-18, of which there are so many whole ones, as a decimal if it fits.
+CREATE OR REPLACE TEMP MACRO zodiac_verify_total(whole, part) AS
+    list_transform([CASE WHEN abs(whole) < 160000000000000000000
+                         THEN whole * 1000000000000000000::HUGEINT + part END], lambda u:
+        TRY_CAST(CASE WHEN u < 0 THEN '-' ELSE '' END || (abs(u) // 1000000000000000000::HUGEINT)
+                 || '.' || lpad((abs(u) % 1000000000000000000::HUGEINT)::VARCHAR, 18, '0')
+                 AS DECIMAL(38, 18)))[1];
+
 -- What puts terms in order: numbers, booleans, dates and times, and then all others.
 CREATE OR REPLACE TEMP MACRO zodiac_verify_place(given) AS
     list_transform([given], lambda t: {{
@@ -104,6 +117,8 @@ def of_native(value: exp.Expr, type_: Type) -> exp.Expr:
     match type_:
         case Type.INT:
             fields |= {"sort": exp.convert(1), "exact": value, "number": value}
+        case Type.DECIMAL:
+            fields |= {"sort": exp.convert(2), "exact": value, "number": value}
         case Type.FLOAT:
             fields |= {"sort": exp.convert(3), "number": value}
         case Type.BOOL:
@@ -125,6 +140,8 @@ def narrowed(term: exp.Expr, type_: Type) -> exp.Expr:
     """The native value that a term is equal to; NULL if there is none of the type."""
     if type_ is Type.INT:
         return _macro("int", term)
+    if type_ is Type.DECIMAL:
+        return _macro("decimal", term)
     if type_ is Type.FLOAT:
         return _field(term, "number")
     if type_ is Type.BOOL:
@@ -174,7 +191,7 @@ def number_of(sort: exp.Expr, exact: exp.Expr, number: exp.Expr) -> exp.Expr:
     return _macro("number", sort, exact, number)
 
 
-def total(terms: exp.Expr) -> exp.Expr:
+def total_of(terms: exp.Expr) -> exp.Expr:
     """The sum of the numbers among terms of a group."""
     number = _field(terms, "number")
     ordered = exp.Order(this=number, expressions=[exp.Ordered(this=number.copy())])
@@ -238,13 +255,15 @@ def computed(function: str, operands: Sequence[exp.Expr], places: Sequence[exp.E
     """
     numbers = [_field(one, "number") for one in operands]
     types = [*(Type.FLOAT for _ in operands), *(Type.INT for _ in places)]
-    number = built(function, Type.FLOAT, [*numbers, *places], types)
-    number = typed(Type.FLOAT, number)
+    number = typed(Type.FLOAT, built(function, Type.FLOAT, [*numbers, *places], types))
     exacts = [_field(one, "exact") for one in operands]
+    types = [*(Type.DECIMAL for _ in operands), *types[len(operands) :]]
     given = [*exacts, *(place.copy() for place in places)]
-    decimals = [*(Type.DECIMAL for _ in operands), *(Type.INT for _ in places)]
-    own = _EXACTLY.get(function)
-    exact = own(*given) if own else built(function, Type.DECIMAL, given, decimals)
+    exact = (
+        product(exacts[0], exacts[1])
+        if function == "*"
+        else built(function, Type.DECIMAL, given, types)
+    )
     found = exp.Anonymous(this="try", expressions=[exact])
     decimal = exp.DataType.build(_FIELDS["exact"], dialect="duckdb")
     there = exp.and_(*(exp.not_(one.copy().is_(exp.null())) for one in exacts))
@@ -252,17 +271,3 @@ def computed(function: str, operands: Sequence[exp.Expr], places: Sequence[exp.E
     sorts = [_field(one, "sort") for one in operands]
     widest = exp.func("greatest", *sorts) if len(sorts) > 1 else sorts[0]
     return number_of(widest, exact_value, number)
-
-
-def _remainder(a: exp.Expr, b: exp.Expr) -> exp.Expr:
-    return exp.Mod(this=a, expression=exp.Nullif(this=b, expression=exp.convert(0)))
-
-
-_EXACTLY: Mapping[str, Callable[..., exp.Expr]] = {
-    "*": product,
-    "%": _remainder,
-    "floor": lambda a: exp.Anonymous(this="floor", expressions=[a]),
-    "ceil": lambda a: exp.Anonymous(this="ceil", expressions=[a]),
-    "abs": lambda a: exp.Anonymous(this="abs", expressions=[a]),
-}
-"""Functions that need other SQL for exact numbers."""

@@ -30,6 +30,9 @@ TERM = 3
 
 SYMBOLS = (Type.SYMBOL, Type.ANY)
 
+_CONVERSIONS = {"int": Type.INT, "float": Type.FLOAT, "decimal": Type.DECIMAL}
+"""Functions that make a number of a number or a text."""
+
 
 @dataclass(frozen=True, slots=True)
 class ProgramMeaning:
@@ -180,7 +183,7 @@ class BodyValues:
             arguments[place] = exp.Literal.string(written)
         if registered is None:
             sql = built(call.function, type_, arguments, types)
-            if values and values[0].type is Type.ANY and call.function in ("int", "float"):
+            if values and values[0].type is Type.ANY and call.function in _CONVERSIONS:
                 sql = self._number(call.function, type_, values[0])
         else:
             wanted = ["TEXT" if p is Type.SYMBOL else SQL_TYPES[p] for p in registered.parameters]
@@ -222,7 +225,7 @@ class BodyValues:
     def _number(self, function: str, type_: Type | None, value: BodyValue) -> exp.Expr:
         """A term as a number: what it is equal to, a float cut off, or what a text writes."""
         term = self.once(self.term(value))
-        wanted = Type.INT if function == "int" else Type.FLOAT
+        wanted = _CONVERSIONS[function]
         return exp.func(
             "coalesce",
             terms.narrowed(term, wanted),

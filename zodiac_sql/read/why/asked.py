@@ -26,6 +26,7 @@ from zodiac_sql.language.binding import used_functions
 from zodiac_sql.language.functions import Functions, require
 from zodiac_sql.language.schema import Schema
 from zodiac_sql.language.syntax import Atom, Column, Rule, Term, Type, Variable
+from zodiac_sql.language.types import is_narrowed
 from zodiac_sql.names import NUMBER, RANK
 from zodiac_sql.read.why.own_ints import with_own_ints
 from zodiac_sql.sql.class_pairs import joined
@@ -385,6 +386,15 @@ def _values_of(known: Known, atom: Atom, instance: Instance) -> Told:
         for term in atom.terms
     ]
     return lambda values: tuple([values[name] if name else value for name, value in terms])
+
+
+def is_encoded(term: Term, instance: Instance, column: Type | None) -> bool:
+    """Whether a native value stands for a term of a column of all kinds, or the other way round."""
+    if isinstance(term, Variable):
+        given = instance.kinds[term.name][0] if term.name in instance.kinds else None
+    else:
+        given = term.type
+    return is_narrowed(column, given) or is_narrowed(given, column)
 
 
 def stored(known: Known, term: Term, instance: Instance) -> object:

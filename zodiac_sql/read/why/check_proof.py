@@ -13,7 +13,15 @@ from decimal import Decimal
 
 from zodiac_sql.language.syntax import Atom, Constant, Negation, Term, Variable
 from zodiac_sql.read.why.absent import Pattern, are_absent
-from zodiac_sql.read.why.asked import Instance, Key, Known, body_of, head_of, stored
+from zodiac_sql.read.why.asked import (
+    Instance,
+    Key,
+    Known,
+    body_of,
+    head_of,
+    is_encoded,
+    stored,
+)
 from zodiac_sql.read.why.paths import Path
 from zodiac_sql.read.why.search import Derivation, ProofSearch
 from zodiac_sql.sql.forms import is_text
@@ -55,9 +63,13 @@ def _are_steps(search: ProofSearch, some: Sequence[tuple[Key, Instance, tuple[Ke
 
 
 def _is_head(known: Known, instance: Instance, fact: Key) -> bool:
+    head = instance.rule.head
+    columns = known.types[head.predicate]
     return all(
-        _is_text(term, instance) or _is_same(stored(known, term, instance), value)
-        for term, value in zip(instance.rule.head.terms, fact[1], strict=True)
+        _is_text(term, instance)
+        or is_encoded(term, instance, column)
+        or _is_same(stored(known, term, instance), value)
+        for term, value, column in zip(head.terms, fact[1], columns, strict=True)
     )
 
 
@@ -123,11 +135,13 @@ def _absences(known: Known, steps: Steps) -> dict[str, list[Pattern]]:
 
 
 def _pattern(known: Known, atom: Atom, instance: Instance) -> Pattern | None:
-    """The values of a negated atom; None for text that a function made, which has no number."""
+    """The values of a negated atom; None for text that a function made, which has no number, and
+    for values that are not stored as they are in the atom's columns.
+    """
     values: list[object | Variable] = []
-    for term in atom.terms:
+    for term, column in zip(atom.terms, known.types[atom.predicate], strict=True):
         if isinstance(term, Constant) or term.name in instance.values:
-            if _is_text(term, instance):
+            if _is_text(term, instance) or is_encoded(term, instance, column):
                 return None
             values.append(stored(known, term, instance))
         else:

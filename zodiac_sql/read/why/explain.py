@@ -38,7 +38,7 @@ from zodiac_sql.read.why.proof import Absent, Bound, Fact, Group, Step, Test
 from zodiac_sql.read.why.search import Derivation
 from zodiac_sql.read.why.spelling import bare, compared, filled_in, spelled
 from zodiac_sql.sql.context import Context
-from zodiac_sql.sql.forms import PLAIN
+from zodiac_sql.sql.forms import ENCODED, PLAIN
 from zodiac_sql.sql.relations import HOLDS
 from zodiac_sql.sql.select import compile_goals
 
@@ -74,7 +74,7 @@ class Words:
         return self.facts
 
     def _column(self, values: Sequence[object], type_: Type) -> Iterable[Value]:
-        if type_ is Type.SYMBOL:
+        if type_ in ENCODED:
             text_of: Any = self.texts.get
             return map(text_of, values, values)
         if type_ in (Type.DECIMAL, Type.FLOAT) or {float, Decimal} & set(map(type, values)):
@@ -83,7 +83,7 @@ class Words:
 
     def value(self, value: object, type_: Type) -> Value:
         """A value as people see it: the text of a symbol."""
-        if type_ is Type.SYMBOL:
+        if type_ in ENCODED:
             return cast(Value, self.texts.get(cast(int, value), value))
         if type_ is Type.FLOAT and isinstance(value, int | Decimal):
             return float(value)
@@ -139,7 +139,7 @@ def words(known: Known, keys: Iterable[Key], instances: Iterable[Instance]) -> W
     wanted: set[object] = set()
     for predicate, several in _by_predicate(keys).items():
         for column, type_ in zip(zip(*several, strict=True), known.types[predicate], strict=False):
-            if type_ is Type.SYMBOL:
+            if type_ in ENCODED:
                 wanted.update(column)
     symbols: dict[int, list[str]] = {}
     for instance in instances:
@@ -168,7 +168,7 @@ def _symbols(instance: Instance) -> list[str]:
     return [
         name
         for name, (type_, is_text) in instance.kinds.items()
-        if type_ is Type.SYMBOL and not is_text and name not in seen
+        if type_ in ENCODED and not is_text and name not in seen
     ]
 
 
@@ -255,7 +255,7 @@ class _Filled:
         return Group(function, aggregate.result.name, result, type_, on, count, members)
 
     def _put_in(self, literal: Literal, aggregate: Aggregate) -> Literal:
-        group = {v.name: _constant(*self.values[v.name]) for v in aggregate.group}
+        group = {v.name: constant_of(*self.values[v.name]) for v in aggregate.group}
         return put_in(literal, group)
 
 
@@ -267,8 +267,9 @@ def _argument(aggregate: Aggregate) -> Expression:
     return aggregate.argument
 
 
-def _constant(value: Value, type_: Type) -> Constant:
-    return Constant(type_, value)
+def constant_of(value: Value, type_: Type) -> Constant:
+    """A value as a constant: a term of a column of all kinds is that term, and no other."""
+    return Constant(Type.SYMBOL if type_ is Type.ANY else type_, value)
 
 
 # --- the groups of aggregates ---------------------------------------------------------------------
@@ -302,7 +303,7 @@ def _members(
     members = []
     for *values, _ in rows:
         given = {
-            name: _constant(value, types.get(name) or Type.SYMBOL)
+            name: constant_of(value, types.get(name) or Type.SYMBOL)
             for name, value in zip(names, values[: len(names)], strict=True)
         }
         members.append(tuple(_member(known, put_in(x, given)) for x in body if isinstance(x, Atom)))

@@ -1,7 +1,8 @@
-"""Gives numbers that meet wider ones variables of their own, so that each keeps its value.
+"""Gives values that are read otherwise variables of their own, so that each keeps what it is.
 
 If an atom over ints shares a variable with one over floats, the variable is a float, and several
-ints beyond 2^53, or several decimals, are equal to the same float. An explanation must name the one that is stored.
+ints beyond 2^53, or several decimals, are equal to the same float. So are several terms of a column
+of all kinds to one native value. An explanation must name the one that is stored.
 """
 
 from __future__ import annotations
@@ -11,8 +12,15 @@ from dataclasses import replace
 
 from zodiac_sql.language.decimals import is_widened
 from zodiac_sql.language.functions import Functions
-from zodiac_sql.language.syntax import Atom, Comparison, Constant, Literal, Term, Type, Variable
-from zodiac_sql.language.types import body_types
+from zodiac_sql.language.syntax import (
+    SAME,
+    Atom,
+    Comparison,
+    Literal,
+    Type,
+    Variable,
+)
+from zodiac_sql.language.types import body_types, is_narrowed
 
 Types = Mapping[str, Sequence[Type | None]]
 """The types of the columns of all predicates."""
@@ -21,7 +29,7 @@ Types = Mapping[str, Sequence[Type | None]]
 def with_own_ints(
     body: Sequence[Literal], columns: Types, functions: Functions
 ) -> tuple[Literal, ...]:
-    """A body with the same solutions, in which numbers of positive atoms are not widened."""
+    """A body with the same solutions, in which no value of a positive atom is read otherwise."""
     types = body_types(tuple(body), columns, functions).types
     found: list[Literal] = []
     ties: list[Literal] = []
@@ -31,14 +39,12 @@ def with_own_ints(
             for place, (term, type_) in enumerate(
                 zip(terms, columns[literal.predicate], strict=True)
             ):
-                if is_widened(type_, _type(term, types)):
+                wanted = types.get(term.name) if isinstance(term, Variable) else term.type
+                narrowed = is_narrowed(type_, wanted)
+                if narrowed or is_widened(type_, wanted):
                     own = Variable(f"_:zodiac:int{len(ties)}")
-                    ties.append(Comparison(own, "=", term))
+                    ties.append(Comparison(own, SAME if narrowed else "=", term))
                     terms[place] = own
             literal = replace(literal, terms=tuple(terms))
         found.append(literal)
     return (*found, *ties)
-
-
-def _type(term: Term, types: Mapping[str, Type | None]) -> Type | None:
-    return term.type if isinstance(term, Constant) else types.get(term.name)

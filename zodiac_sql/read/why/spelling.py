@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from math import inf, isfinite
 
 from zodiac_sql.language.decimals import written
-from zodiac_sql.language.symbols import iri, quoted
+from zodiac_sql.language.symbols import XSD, iri, quoted
 from zodiac_sql.language.syntax import (
     Call,
     Comparison,
@@ -26,6 +26,8 @@ _WORDS = ("true", "false", "not")
 
 def spelled(value: Value, type_: Type) -> str:
     """A value as a constant of the rule language."""
+    if type_ is Type.ANY:
+        return _term(str(value))
     if type_ is Type.SYMBOL:
         return _symbol(str(value))
     if isinstance(value, bool):
@@ -50,6 +52,29 @@ def _symbol(text: str) -> str:
     if iri(text) == text:
         return f"<{text}>"
     return text if _NAME.fullmatch(text) and text not in _WORDS else quoted(text)
+
+
+def _term(text: str) -> str:
+    """A term of a column of all kinds: a literal as the constant that is written so in a fact."""
+    found = _LITERAL.fullmatch(text)
+    if found is None:
+        return _symbol(text)
+    form, datatype = found[1], found[2]
+    if datatype in _SHORT and _SHORT[datatype](form):
+        return form
+    return f'"{form}"^^xsd:{datatype}'
+
+
+_LITERAL = re.compile(rf'"([^"\\]*)"\^\^<{re.escape(XSD)}([A-Za-z]+)>')
+
+_PLAIN = re.compile(r"-?[0-9]+\.[0-9]+")
+
+_SHORT: Mapping[str, Callable[[str], object]] = {
+    "integer": re.compile("0|-?[1-9][0-9]{0,17}").fullmatch,
+    "double": lambda form: _PLAIN.fullmatch(form) and repr(float(form)) == form,
+    "boolean": re.compile("true|false").fullmatch,
+}
+"""Whether a literal needs no quotes: rules would write it as a constant of a native type."""
 
 
 def filled_in(expression: Expression, values: Mapping[str, str]) -> str:

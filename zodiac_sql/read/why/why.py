@@ -13,14 +13,24 @@ from zodiac_sql.database.dictionary import as_written
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import ProgramError, QueryError, StoreError
 from zodiac_sql.garbage import uncollected
+from zodiac_sql.language.datatypes import text_of_term
 from zodiac_sql.language.decimals import atom_with_decimals, fits, is_widened
 from zodiac_sql.language.former_aggregates import what_is_otherwise
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.moment_constants import atom_with_moments
 from zodiac_sql.language.parse import parse_goals
 from zodiac_sql.language.schema import Schema
-from zodiac_sql.language.syntax import Atom, Column, Comparison, Constant, Term, Type, Variable
-from zodiac_sql.language.types import body_types
+from zodiac_sql.language.syntax import (
+    SAME,
+    Atom,
+    Column,
+    Comparison,
+    Constant,
+    Term,
+    Type,
+    Variable,
+)
+from zodiac_sql.language.types import body_types, is_narrowed
 from zodiac_sql.program.check import in_order
 from zodiac_sql.program.former_rules import former_rules
 from zodiac_sql.program.state import State
@@ -149,13 +159,18 @@ def answers(search: ProofSearch, state: State, atom: Atom, most: int = FIRST_ANS
     """The facts that a goal means: itself, or its first answers."""
     known = search.known
     columns = state.schema[atom.predicate].columns
-    pairs = zip(atom.terms, columns, strict=True)
-    if all(isinstance(term, Constant) and not _rounds(term, column) for term, column in pairs):
+    pairs = list(zip(atom.terms, columns, strict=True))
+    literally = all(
+        isinstance(term, Constant) and (column.mixed or not _rounds(term, column))
+        for term, column in pairs
+    )
+    if literally:
         key = key_of(known, atom)
-        if key is None:
+        search.locate([key] if key else [])
+        if key and search.places[key]:
+            return [key]
+        if not any(_rounds(term, column) for term, column in pairs):
             return []
-        search.locate([key])
-        return [key] if search.places[key] else []
     named = replace(
         atom,
         terms=tuple(
@@ -166,8 +181,8 @@ def answers(search: ProofSearch, state: State, atom: Atom, most: int = FIRST_ANS
         ),
     )
     same = [
-        Comparison(here, "=", asked)
-        for here, asked in zip(named.terms, atom.terms, strict=True)
+        Comparison(here, SAME if column.mixed else "=", asked)
+        for here, asked, column in zip(named.terms, atom.terms, columns, strict=True)
         if isinstance(asked, Constant) and here is not asked
     ]
     names = sorted({t.name for t in named.terms if isinstance(t, Variable)})
@@ -185,8 +200,12 @@ def answers(search: ProofSearch, state: State, atom: Atom, most: int = FIRST_ANS
 
 
 def _rounds(term: Term, column: Column) -> bool:
-    """Whether a term may equal a number of a column, but is of a wider type."""
-    return isinstance(term, Constant) and is_widened(column.type, term.type)
+    """Whether a term is equal to values of a column that are not stored as it is: a float to ints,
+    a native value to terms of all kinds.
+    """
+    if not isinstance(term, Constant):
+        return False
+    return is_widened(column.meant, term.type) or is_narrowed(column.meant, term.type)
 
 
 def _first_solutions(
@@ -211,15 +230,18 @@ def key_of(known: Known, atom: Atom) -> Key | None:
     if known.schema[atom.predicate].open:
         return None
     constants = [term for term in atom.terms if isinstance(term, Constant)]
-    symbols = sorted({str(c.value) for c in constants if c.type is Type.SYMBOL})
-    ids = as_written(known.store, symbols)
     columns = known.schema[atom.predicate].columns
+    encoded = [
+        text_of_term(constant) if column.mixed or constant.type is Type.SYMBOL else None
+        for constant, column in zip(constants, columns, strict=True)
+    ]
+    ids = as_written(known.store, sorted({text for text in encoded if text is not None}))
     values: list[object] = []
-    for constant, column in zip(constants, columns, strict=True):
-        if constant.type is Type.SYMBOL:
-            if str(constant.value) not in ids:
+    for constant, column, text in zip(constants, columns, encoded, strict=True):
+        if text is not None:
+            if text not in ids:
                 return None
-            values.append(ids[str(constant.value)])
+            values.append(ids[text])
         elif _rounds(constant, column):
             exact = _as_narrower(constant.value, column.type)
             if exact is None:

@@ -30,7 +30,15 @@ from zodiac_sql.language.parse import parse_goals
 from zodiac_sql.language.schema import resolve
 from zodiac_sql.language.syntax import Aggregate, Atom, Constant, Negation, Rule
 from zodiac_sql.program.state import State
-from zodiac_sql.read.why.asked import Instance, Key, Known, one_nan, stored, uses
+from zodiac_sql.read.why.asked import (
+    Instance,
+    Key,
+    Known,
+    is_encoded,
+    one_nan,
+    stored,
+    uses,
+)
 from zodiac_sql.read.why.better import is_better, of_group
 from zodiac_sql.read.why.explain import Words, step_of, words
 from zodiac_sql.read.why.known import prefixes_of
@@ -308,9 +316,12 @@ def _matching(way: Way, name: str, atom: Atom, instance: Instance) -> list[_Even
     query = query.from_(relation_query(relation).subquery("t", copy=False), copy=False)
     given: dict[str, object] = {}
     first: dict[str, exp.Expr] = {}
-    for column, term in zip(columns_of(relation, "t"), atom.terms, strict=False):
+    types = way.known.types[atom.predicate]
+    for column, term, type_ in zip(columns_of(relation, "t"), atom.terms, types, strict=False):
         if isinstance(term, Constant) or term.name in instance.values:
             if not isinstance(term, Constant) and is_text(*instance.kinds[term.name]):
+                return []
+            if is_encoded(term, instance, type_):
                 return []
             given[f"v{len(given)}"] = stored(way.known, term, instance)
             query = query.where(column.eq(parameter(f"v{len(given) - 1}")), copy=False)

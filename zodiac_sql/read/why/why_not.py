@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.binding import arrange, used_functions, variables
+from zodiac_sql.language.datatypes import text_of_term
 from zodiac_sql.language.functions import Functions, require
 from zodiac_sql.language.syntax import (
     Aggregate,
@@ -37,7 +38,7 @@ from zodiac_sql.read.notes_on_goals import notes_on_goals
 from zodiac_sql.read.why.absence import Attempt, Kind, WhyNot
 from zodiac_sql.read.why.asked import Known
 from zodiac_sql.read.why.better import is_better, of_group
-from zodiac_sql.read.why.explain import solutions, words
+from zodiac_sql.read.why.explain import constant_of, solutions, words
 from zodiac_sql.read.why.known import known_of, prefixes_of, search_in
 from zodiac_sql.read.why.search import ProofSearch
 from zodiac_sql.read.why.spelling import bare, compared, filled_in, spelled
@@ -274,11 +275,18 @@ def _given(head: Atom, atom: Atom) -> dict[str, Constant] | None:
     given: dict[str, Constant] = {}
     for term, wanted in _meeting(head, atom):
         if isinstance(term, Constant):
-            if term.value != wanted.value:
+            if _differ(term, wanted):
                 return None
-        elif given.setdefault(term.name, wanted).value != wanted.value:
+        elif _differ(given.setdefault(term.name, wanted), wanted):
             return None
     return given
+
+
+def _differ(one: Constant, other: Constant) -> bool:
+    """Whether two constants differ; a native one may be given by the text of its literal."""
+    if Type.SYMBOL in (one.type, other.type) and one.type is not other.type:
+        return text_of_term(one) != text_of_term(other)
+    return one.value != other.value
 
 
 def _meeting(head: Atom, atom: Atom) -> Iterator[tuple[Term, Constant]]:
@@ -370,7 +378,7 @@ def _put(atom: Atom, values: Values) -> Atom:
 def _term(term: Term, values: Values) -> Term:
     if isinstance(term, Variable) and term.name in values:
         value, type_ = values[term.name]
-        return Constant(type_, value)
+        return constant_of(value, type_)
     return term
 
 
