@@ -7,20 +7,29 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 from support.contents import extensions
-from support.old_files import FOLDER, LOG, STREAMED, fill, unpacked
+from support.old_files import FOLDER, LOG, PRICES, STREAMED, fill, unpacked
 
-from zodiac_sql import KnowledgeBase, OtherMeaningWarning, QueryError, connect
+from zodiac_sql import (
+    ConstraintError,
+    KnowledgeBase,
+    OtherMeaningWarning,
+    ProgramError,
+    QueryError,
+    connect,
+)
 
 OpenKb = Callable[..., KnowledgeBase]
 
 FILES = sorted(FOLDER.glob("[0-9]*.xz"))
 (AGGREGATES,) = FOLDER.glob("aggregates_*.xz")
+(DECIMALS,) = FOLDER.glob("decimals_*.xz")
 FIRST_WITH_STREAMS = "08"
 
 KILLED = """
@@ -221,3 +230,44 @@ def test_they_are_evaluated_anew_by_every_strategy(tmp_path: Path, way: str) -> 
         assert kb.table("usual").fetchall() == with_one and kb.verify()
         kb.insert("reading", [("wt2", 7, 1)])
         assert derived(kb) == NOW and kb.verify()
+
+
+# --- xsd:decimal was a float ----------------------------------------------------------------------
+
+PRICES_THEN: dict[str, list[tuple[Any, ...]]] = {
+    "cheap": [("apple",)],
+    "dear": [("fig", 3.1), ("pear", 2.6)],
+    "fixed": [(0.25,)],
+    "says": [("pear",)],
+    "text": [("apple",), ("fig",), ("pear",)],
+    "http://e/weight": [("http://e/a", 1.5), ("http://e/b", 2.0)],
+}
+
+
+def test_what_was_a_float_stays_one(tmp_path: Path) -> None:
+    """Columns of floats, and rules with values of xsd:decimal, mean the same as then."""
+    file = unpacked(DECIMALS, tmp_path)
+    for _ in range(2):
+        with connect(file) as kb:
+            assert {p: sorted(kb.table(p).fetchall()) for p in PRICES_THEN} == PRICES_THEN
+            texts = dict(row[:2] for row in kb.rules().fetchall())
+            assert '"2.5"^^<http://www.w3.org/2001/XMLSchema#double>' in texts["cheap"]
+            assert '\\"2.5\\"^^xsd:decimal' in texts["text"]  # in quotes, it is a text
+            assert kb.verify()
+    with connect(file) as kb:
+        with pytest.raises(ConstraintError):
+            kb.insert("price", [("yacht", 1000.5)])
+        kb.insert("price", [("plum", Decimal("0.5"))])
+        assert sorted(kb.table("cheap").fetchall()) == [("apple",), ("plum",)] and kb.verify()
+
+
+def test_they_become_decimals_when_asked_to(tmp_path: Path) -> None:
+    with connect(unpacked(DECIMALS, tmp_path)) as kb:
+        with pytest.raises(ProgramError, match="kb.alter"):
+            kb.add_rules(PRICES)
+        kb.alter("price", {"euro": "decimal"})
+        kb.alter("http://e/weight", {"o": "decimal"})
+        assert min(kb.table("price").fetchall()) == ("apple", Decimal("1.25"))
+        assert kb.table("dear").fetchall() and kb.verify()
+        kb.add_rules(".decl price(item: symbol, euro: decimal)")
+        assert kb.verify()

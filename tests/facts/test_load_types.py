@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -57,8 +58,8 @@ NATIVE = [
     (["5 int", "6 int"], Type.INT, "int", [5, 6]),
     (["5 int", "6 long"], Type.INT, None, [5, 6]),
     (["255 unsignedByte"], Type.INT, "unsignedByte", [255]),
-    (["1.5 decimal", ".5 decimal", "-2. decimal"], Type.FLOAT, "decimal", [1.5, 0.5, -2.0]),
-    (["1.50000000000000000000 decimal"], Type.FLOAT, "decimal", [1.5]),
+    (["1.5 decimal", ".5 decimal", "-2. decimal"], Type.DECIMAL, "decimal", [1.5, 0.5, -2.0]),
+    (["1.50000000000000000000 decimal"], Type.DECIMAL, "decimal", [1.5]),
     (["0.1234567890123456 decimal", "-0.0000000000000000000001616255 decimal"], Type.FLOAT,
      "decimal", [0.1234567890123456, -1.616255e-22]),
     (["0.1 float", "0.1 double", "0.1 decimal"], Type.FLOAT, None, [0.10000000149011612, 0.1, 0.1]),
@@ -66,7 +67,10 @@ NATIVE = [
     (["1e3 double", "INF double", "-INF double"], Type.FLOAT, "double",
      [1000.0, math.inf, -math.inf]),
     (["1.1 float"], Type.FLOAT, "float", [1.1]),
-    (["1 integer", "2.5 decimal"], Type.FLOAT, "decimal", [1.0, 2.5]),
+    (["1 integer", "2.5 decimal"], Type.DECIMAL, "decimal", [1.0, 2.5]),
+    (["0.12345678901234567 decimal", "9223372036854775807 integer"], Type.DECIMAL, "decimal",
+     [Decimal("0.12345678901234567"), 2**63 - 1]),
+    (["12345678901234567 decimal"], Type.DECIMAL, "decimal", [12345678901234567]),
     (["1 integer", "2.5 double"], Type.FLOAT, None, [1.0, 2.5]),
     (["true boolean", "0 boolean"], Type.BOOL, "boolean", [True, False]),
     (["2024-02-29 date"], Type.DATE, "date", [dt.date(2024, 2, 29)]),
@@ -110,8 +114,9 @@ def test_native_columns(
         ["9223372036854775808 integer"],
         ["5.0 integer"], [" 5 integer"], ["1_000 integer"], [" integer"],
         ["256 unsignedByte"], ["0 positiveInteger"], ["-1 nonNegativeInteger"],
-        ["0.12345678901234567 decimal"], ["12345678901234567 decimal"], ["1e3 decimal"],
-        ["0.10000000000000001 decimal"], ["1234567890123456 integer", "0.5 double"],
+        ["0.12345678901234567 decimal", "0.5 double"], ["1e3 decimal"],
+        ["0.1000000000000000000001 decimal"], ["12345678901234567890123 decimal"],
+        ["1234567890123456 integer", "0.5 double"],
         [f"0.{'0' * 400}1 decimal"], [f"1{'0' * 400} decimal"], ["1e39 float", "0.5 double"],
         ["1e999 double"], ["inf double"], ["nan double"], ["1e3 double", "x double"],
         ["TRUE boolean"], ["2023-02-29 date"], ["2024-01-01Z date"], ["12024-01-01 date"],
@@ -199,7 +204,7 @@ FALLEN = [
     (["5 integer", "6 integer", "n/a string"], 'line 3 has "n/a"^^xsd:string, and others are'),
     (["x string", "5 integer", "2.5 decimal"], 'line 1 has "x"^^xsd:string, and others are'),
     (["5 integer", "6 integer", "true boolean"], 'line 3 has "true"^^xsd:boolean, and others'),
-    (["2.5 decimal", "0.12345678901234567 decimal"], "line 2 has .*, which no float keeps"),
+    (["2.5 decimal", "0.1234567890123456789 decimal"], "line 2 has .*, which no decimal keeps"),
     (["5 integer", "300 byte"], "line 2 has .*, which is beyond the range of its datatype"),
     (["2024-01-01T10:00:00 dateTime", "2024-01-01T10:00:00Z dateTime"],
      "line 2 has .*, and others have no time zone"),

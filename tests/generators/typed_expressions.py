@@ -84,13 +84,14 @@ def _numeral(scope: Scope) -> Expression:
 def _moment(scope: Scope) -> tuple[Expression, Kind]:
     day, moment = scope.value(Kind.DATE), scope.value(Kind.TIMESTAMP)
     number = scope.value(Kind.INT, Kind.SMALL)
+    seconds = scope.value(Kind.FLOAT, Kind.SMALL, Kind.CENT)
     if chance(scope.rng, 50):
         return _told_of(scope, day, moment)
     return scope.rng.choice(
         [
             (Call("add_days", (day, number)), Kind.DATE),
             (Call("add_days", (moment, number)), Kind.TIMESTAMP),
-            (Call("add_seconds", (moment, scope.value(Kind.FLOAT, Kind.SMALL, Kind.CENT))), Kind.TIMESTAMP),
+            (Call("add_seconds", (moment, seconds)), Kind.TIMESTAMP),
             (Call("days_between", (day, scope.value(Kind.DATE, Kind.TIMESTAMP))), Kind.INT),
             (Call("days_between", (moment, scope.value(Kind.DATE, Kind.TIMESTAMP))), Kind.INT),
             (Call("seconds_between", (scope.value(Kind.DATE, Kind.TIMESTAMP), moment)), Kind.FLOAT),

@@ -72,8 +72,8 @@ def _open(scope: Scope) -> tuple[Expression, Kind] | None:
     """Any expression: its rule is not recursive."""
     rng = scope.rng
     what = rng.choice(
-        ("arithmetic", "arithmetic", "decimal", "decimal", "float", "float", "text", "text", "time", "int", "if", "if",
-         "read", "pattern", "moment")
+        ("arithmetic", "arithmetic", "decimal", "decimal", "float", "float", "text", "text", "time",
+         "int", "if", "if", "read", "pattern", "moment")
     )  # fmt: skip
     if what in ("if", "read", "pattern", "moment"):
         return more_expressions(scope, what)

@@ -14,7 +14,8 @@ from generators.programs import Aggregate, Atom, Bind, Compare, Literal, Not, Ru
 from support.naive_values import Call, Expression, Value
 
 Types = Mapping[str, tuple[str | None, ...]]
-"""For each predicate the types of its columns: symbol, int, decimal, float, bool, date or timestamp."""
+"""For each predicate the types of its columns: symbol, int, decimal, float, bool, date or the
+like."""
 
 
 def column_types(rules: Sequence[Rule], settled: Types) -> Types:

@@ -28,7 +28,7 @@ Environment = dict[Var, Value]
 
 
 class Overflow(Exception):
-    """An integer left the 64 bits, or a decimal its digits: the library has to refuse the change."""
+    """An integer left the 64 bits, or a decimal its digits: the library must refuse the change."""
 
 
 class NoValue(Exception):
@@ -58,7 +58,7 @@ def equal(left: Value, right: Value) -> bool:
 
 
 def compared(left: Value, operator: str, right: Value) -> bool:
-    """An int or decimal is compared with a float as a float; NaN is the greatest; symbols by their meaning."""
+    """Beside a float, numbers are floats; NaN is the greatest; symbols compare by their meaning."""
     if isinstance(left, float) or isinstance(right, float):
         left, right = as_type(left, "float"), as_type(right, "float")
     if operator in ("=", "!="):

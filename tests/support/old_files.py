@@ -1,8 +1,11 @@
 """Files of every catalog that ever was: tests/old_files has one of each change of migrations/,
-and the last that DuckDB 1.5 wrote; and aggregates_*, of the last version for which `_` told no
-solutions of an aggregate apart; and terms_*, of the last whose dictionary had texts alone.
+and the last that DuckDB 1.5 wrote; aggregates_*, of the last version for which `_` told no
+solutions of an aggregate apart; decimals_*, of the last for which xsd:decimal was a float; and
+terms_*, of the last whose dictionary had texts alone.
 
-    python old_files.py FILE [log | terms]     with the zodiac_sql of a commit, whose name the file then has
+    python old_files.py FILE [log|prices|terms]
+
+with the zodiac_sql of a commit, whose name the file then has.
 
 They are compressed with xz -9e.
 """
@@ -92,6 +95,26 @@ TERMS: dict[str, list[tuple[Any, ...]]] = {
     ],
 }  # fmt: skip
 """Literals of all kinds in a column of symbols."""
+PRICES = """
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+.decl price(item: symbol, euro: decimal)
+cheap: cheap(X) :- price(X, P), P < "2.5"^^xsd:decimal.
+dear: dear(X, P + "0.1"^^xsd:decimal) :- price(X, P), not cheap(X), P != " 1e0"^^xsd:double.
+fixed: fixed("0.25"^^<http://www.w3.org/2001/XMLSchema#decimal>) :- price(_, _).
+any: says(X) :- measured(P), ?P(X, V), V = "2.5"^^xsd:decimal.
+most: !- price(_, P), P > "1000.0"^^xsd:decimal.
+text: text(X) :- price(X, _), X != "\\"2.5\\"^^xsd:decimal".
+"""
+"""Rules with values of xsd:decimal."""
+
+PRICED: dict[str, list[tuple[Any, ...]]] = {
+    "measured": [("price",)],
+    "price": [("apple", 1.25), ("pear", 2.5), ("fig", 3.0)],
+}
+WEIGHTS = """
+<http://e/a> <http://e/weight> "1.50"^^<http://www.w3.org/2001/XMLSchema#decimal> .
+<http://e/b> <http://e/weight> "2"^^<http://www.w3.org/2001/XMLSchema#integer> .
+"""
 
 BEFORE_THE_FEED = (
     "DROP TABLE zodiac.journal; DROP TABLE zodiac.log; DROP TABLE zodiac.feed_state;"
@@ -127,11 +150,21 @@ def fill_log(kb: Any) -> None:
         kb.insert(predicate, rows)
 
 
-def fill_terms(kb: Any) -> None:
+def fill_terms(kb: Any, _: Path) -> None:
     """What the file of literals was filled with."""
     kb.add_rules("kept: kept(X) :- value(X), not odd(X).")
     for predicate, rows in TERMS.items():
         kb.insert(predicate, rows)
+
+
+def fill_prices(kb: Any, directory: Path) -> None:
+    """What the file of decimals was filled with."""
+    kb.insert("measured", PRICED["measured"])
+    kb.add_rules(PRICES)
+    kb.insert("price", PRICED["price"])
+    weights = directory / "weights.nt"
+    weights.write_text(WEIGHTS)
+    kb.load(weights)
 
 
 def unpacked(packed: Path, directory: Path) -> Path:
@@ -147,5 +180,9 @@ if __name__ == "__main__":
         kb = zodiac_sql.connect(sys.argv[1], hypertree=True)
     except TypeError:  # it did not know of hypertrees
         kb = zodiac_sql.connect(sys.argv[1])
-    {"log": fill_log, "terms": fill_terms}.get("".join(sys.argv[2:]), fill)(kb)
+    other = {"log": lambda kb, _: fill_log(kb), "terms": fill_terms, "prices": fill_prices}
+    if found := other.get("".join(sys.argv[2:])):
+        found(kb, Path(sys.argv[1]).parent)
+    else:
+        fill(kb)
     kb.close()

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from zodiac_sql.change.alter import have_same_tables
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.staged_rows import parameters_of, staged_query
 from zodiac_sql.database import dictionary
@@ -25,13 +26,15 @@ def as_settled(collected: Collected, schema: Schema) -> None:
     store, request = collected.before.store, collected.request
     for gone, staged in ((False, request.inserts), (True, request.deletes)):
         for name, each in staged.items():
-            known = schema.get(name)
+            known, before = schema.get(name), collected.before.state.schema.get(name)
             if known is not None and any(column.mixed for column in known.columns):
-                staged[name] = [_as_terms(store, known, one, gone) for one in each]
+                # The dictionary has no terms of facts in the file that become terms now.
+                only_known = gone and before is not None and have_same_tables(before, known)
+                staged[name] = [_as_terms(store, known, one, only_known) for one in each]
 
 
-def _as_terms(store: Store, known: Predicate, staged: Staged, gone: bool) -> Staged:
-    """Facts with terms where their predicate has these. Facts to be deleted add no symbols."""
+def _as_terms(store: Store, known: Predicate, staged: Staged, only_known: bool) -> Staged:
+    """Facts with terms where their predicate has these; `only_known`: those with known terms."""
     places = [
         place
         for place, (column, target) in enumerate(zip(staged.columns, known.columns, strict=True))
@@ -62,7 +65,7 @@ def _as_terms(store: Store, known: Predicate, staged: Staged, gone: bool) -> Sta
     table, temporary = store.temporary.fresh("staged"), store.temporary.fresh("texts")
     with scratch(store, temporary):
         store.run(create_temp(temporary, query))
-        if gone:
+        if only_known:
             every = exp.select(exp.Star()).from_(temp_table(temporary))
             names = [column.name for column in columns]
             store.run(create_temp(table, dictionary.known_only(every, names, named, False)))

@@ -19,8 +19,8 @@ from zodiac_sql.errors import QueryError
 from zodiac_sql.facts.row_options import AS_THEY_ARE, RowKeywords, RowOptions, row_options_of
 from zodiac_sql.facts.stage import staged_explicit
 from zodiac_sql.language.named_columns import facts_in_place
-from zodiac_sql.language.schema import Staged
-from zodiac_sql.language.syntax import Program
+from zodiac_sql.language.schema import Predicate, Staged
+from zodiac_sql.language.syntax import Program, Type
 from zodiac_sql.language.templates import TRIPLE
 from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.program.doubts import absent
@@ -329,6 +329,12 @@ def _taken(path: str | Path, taken: int, absent: int) -> Iterator[str]:
         yield f"{path}: {facts} not among the explicit facts, and passed over"
 
 
+def _may_have(known: Predicate, staged: Staged) -> bool:
+    """Whether staged facts can be facts of a predicate, by the types of its columns."""
+    pairs = [(a.type, b.type) for a, b in zip(known.columns, staged.columns, strict=True)]
+    return all(a is b or None in (a, b) or {a, b} == {Type.INT, Type.FLOAT} for a, b in pairs)
+
+
 def _delete_staged(before: Baseline, request: Request, staged: Staged) -> tuple[int, int]:
     """Collect staged facts to be deleted; how many of them are explicit, and how many are not."""
     from zodiac_sql.change.as_altered import as_altered  # late: most changes read no file
@@ -336,6 +342,8 @@ def _delete_staged(before: Baseline, request: Request, staged: Staged) -> tuple[
     store, state = before.store, before.state
     known = state.schema.get(staged.predicate)
     if known and not state.rows.get((EXPLICIT_SCHEMA, known.sql_name)):
+        known = None
+    if known and not _may_have(known, staged):
         known = None
     if known:
         request.deletes[staged.predicate].append(staged)
@@ -346,4 +354,4 @@ def _delete_staged(before: Baseline, request: Request, staged: Staged) -> tuple[
         request.deletes[staged.predicate].append(again)
         others = absent_facts(store, None, again)
         absent -= others - absent_facts(store, known, again)
-    return all_ - absent, absent
+    return all_ - absent, absent + staged.absent

@@ -1,8 +1,9 @@
 """Columns that nobody declared become wider by themselves, for facts that they cannot hold.
 
-A column of ints becomes one of decimals for a decimal. One of ints or decimals becomes one of floats
-for a float if each of its numbers is equal to a float. In all other cases it becomes a column of terms of all kinds, whose values are what they were. Which type a
-column gets depends on the facts that have come, and not on their order.
+A column of ints becomes one of decimals for a decimal. One of ints or decimals becomes one of
+floats for a float, if each of its numbers is equal to a float. In all other cases it becomes a
+column of terms of all kinds, whose values are what they were. Which type a column gets depends on
+the facts that have come, and not on their order.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def widen_for(collected: Collected, staged: Staged) -> None:
         before = _usual(known.datatypes[place])
         if old is not new or (old is not Type.SYMBOL and before != _usual(datatype)):
             plain = before is None and _usual(datatype) is None
-            wide = widest_number({old, new}) if plain else None
+            wide = widest_number({old, new}) if plain and Type.INT in (old, new) else None
             if wide is Type.FLOAT and not _are_floats(collected, known, place, staged):
                 wide = None
             wider[place] = wide or Type.ANY
@@ -54,7 +55,7 @@ def _usual(datatype: str | None) -> str | None:
     return None if datatype in _USUAL else datatype
 
 
-_USUAL = {XSD + local for local in ("integer", "decimal", "boolean", "date", "dateTime")}
+_USUAL = {XSD + local for local in ("integer", "boolean", "date", "dateTime")}
 
 
 def widen_for_texts(collected: Collected) -> None:
@@ -117,7 +118,7 @@ def _widen(
         assert settled is not None
         edits.widened.append(
             f"{known.name}: column {known.columns[place].name} was {settled}, and becomes {type_}: "
-            f"there is {reasons[place]}"
+            f"there {reasons[place]}"
         )
         collected.report.remarks.append(edits.widened[-1])
     columns = tuple(
@@ -148,7 +149,7 @@ def note_rules(collected: Collected, schema: Schema) -> None:
 def _reasons(staged: Staged) -> dict[int, str]:
     """What columns of facts hold, for a note."""
     return {
-        place: f"a literal of {datatype.replace(XSD, 'xsd:')}"
+        place: f"is a literal of {datatype.replace(XSD, 'xsd:')}"
         if datatype and _usual(datatype) and column.type is not Type.SYMBOL
         else _A[column.meant or Type.SYMBOL]
         for place, (column, datatype) in enumerate(
@@ -158,8 +159,8 @@ def _reasons(staged: Staged) -> dict[int, str]:
 
 
 _A = {
-    Type.SYMBOL: "a text", Type.INT: "a whole number", Type.DECIMAL: "a decimal",
-    Type.FLOAT: "a fraction",
-    Type.BOOL: "true or false", Type.DATE: "a date", Type.TIMESTAMP: "a time",
-    Type.ANY: "a value of another type",
+    Type.SYMBOL: "is a text", Type.INT: "is a whole number", Type.DECIMAL: "is a decimal",
+    Type.FLOAT: "is a fraction",
+    Type.BOOL: "is true or false", Type.DATE: "is a date", Type.TIMESTAMP: "is a time",
+    Type.ANY: "are values of several kinds",
 }  # fmt: skip

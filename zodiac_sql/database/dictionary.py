@@ -57,7 +57,7 @@ def nothing_new(store: Store) -> Iterator[None]:
     Their ids are given to other symbols afterwards, so nothing may keep them: they may only be
     used to look for facts, of which there are none.
     """
-    known = store.count('SELECT coalesce(max(id), 0) FROM temp."zodiac$known_symbol"')
+    known = store.count(_LAST_KNOWN)
     try:
         yield
     finally:
@@ -220,11 +220,13 @@ def _remember_all(store: Store) -> None:
 
 def add(store: Store, texts: Sequence[str]) -> dict[str, int]:
     """Add symbols that stand as they are, each given once and none of them known. Their ids."""
-    if store.symbols.in_table:
-        return dict(store.rows(_ADD, [texts]))
-    first = _last(store) + len(store.symbols.few) + 1
-    added = {text: first + place for place, text in enumerate(texts)}
-    store.symbols.few |= added
+    in_table = store.symbols.in_table
+    last = store.count(_LAST_KNOWN) if in_table else _last(store) + len(store.symbols.few)
+    added = {text: number for number, text in enumerate(texts, last + 1)}
+    if in_table:
+        store.run(*entering('temp."zodiac$new_symbol"', added))
+    else:
+        store.symbols.few |= added
     return added
 
 
@@ -235,16 +237,10 @@ def _last(store: Store) -> int:
     return store.symbols.last
 
 
-_ADD = (
-    'INSERT INTO temp."zodiac$new_symbol"'
-    ' SELECT (SELECT coalesce(max(id), 0) FROM temp."zodiac$known_symbol")'
-    f" + row_number() OVER (), zodiac.kind(text), text, {NO_VALUES}"
-    " FROM (SELECT unnest($1) AS text) AS t RETURNING text, id"
-)
+_LAST_KNOWN = 'SELECT coalesce(max(id), 0) FROM temp."zodiac$known_symbol"'
 
 _NEW_TERMS = (
-    'SELECT (SELECT coalesce(max(id), 0) FROM temp."zodiac$known_symbol")'
-    " + row_number() OVER () AS id, zodiac.kind(text) AS kind, text"
+    f"SELECT ({_LAST_KNOWN}) + row_number() OVER () AS id, zodiac.kind(text) AS kind, text"
     " FROM (SELECT DISTINCT text FROM temp.term) AS t"
     ' ANTI JOIN temp."zodiac$known_symbol" USING (text)'
 )

@@ -201,8 +201,8 @@ _MINUS_INFINITY = "minus infinity in a recursion"
 
 
 TOO_MANY_PLACES = (
-    "A product of decimals has more than 18 digits after the point. Round what is multiplied, as in "
-    "round(X, 4) * Y, or compute with floats: float(X) * Y."
+    "A product of decimals has more than 18 digits after the point. Round what is multiplied, as "
+    "in round(X, 4) * Y, or compute with floats: float(X) * Y."
 )
 """What is said by sql/decimals.py."""
 

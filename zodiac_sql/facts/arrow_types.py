@@ -234,8 +234,8 @@ def arrow_type(type_: Type | None) -> pa.DataType:
     import pyarrow as pa
 
     types = {
-        Type.INT: pa.int64(), Type.DECIMAL: pa.decimal128(38, 18), Type.FLOAT: pa.float64(), Type.BOOL: pa.bool_(),
-        Type.DATE: pa.date32(), Type.TIMESTAMP: pa.timestamp("us"),
+        Type.INT: pa.int64(), Type.DECIMAL: pa.decimal128(38, 18), Type.FLOAT: pa.float64(),
+        Type.BOOL: pa.bool_(), Type.DATE: pa.date32(), Type.TIMESTAMP: pa.timestamp("us"),
     }  # fmt: skip
     return pa.string() if type_ is None else types.get(type_, pa.string())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ from zodiac_sql.database.statements import temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.columns import SourceColumn, in_utc
-from zodiac_sql.language.decimals import ROOM
+from zodiac_sql.language.decimals import BEFORE, PLACES, ROOM
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.names import NUMBER
 
@@ -58,6 +59,8 @@ def _faults(column: SourceColumn) -> list[_Fault]:
         fits = _try_cast(value, "BIGINT")
         faults.append(_Fault(column, _lost(value, fits.is_(exp.null())), *_WIDE))
     elif column.kind == "DECIMAL" and column.type is Type.DECIMAL:
+        if _has_room(column.source_type):
+            return faults
         made = _try_cast(_try_cast(value, SQL_TYPES[Type.DECIMAL]), column.source_type)
         changed = exp.NullSafeNEQ(this=made, expression=value)
         faults.append(_Fault(column, _lost(value, changed), *_NO_ROOM))
@@ -75,6 +78,12 @@ def _faults(column: SourceColumn) -> list[_Fault]:
         ).not_()
         faults.append(_Fault(column, _lost(value, outside), *_NO_YEAR))
     return faults
+
+
+def _has_room(source_type: str) -> bool:
+    """Whether each value of DECIMAL(width, places) is a decimal of ours."""
+    width, places = map(int, re.findall("[0-9]+", source_type))
+    return places <= PLACES and width - places <= BEFORE
 
 
 def _lost(value: exp.Expr, condition: exp.Expr) -> exp.Expr:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from zodiac_sql.database.column_types import TEXT_TYPES
+from zodiac_sql.database.column_types import SQL_TYPES, TEXT_TYPES
 from zodiac_sql.database.statements import temp_table, without_sign_of_zero
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
@@ -58,7 +58,7 @@ def plain_columns(
         known = _PLAIN_TYPES.get(str(field.type))
         if known is None or values.null_count or not _in_calendar(values):
             return None
-        type_ = Type.ANY if field.name in terms else _TYPES[known]
+        type_ = Type.ANY if field.name in terms else _TYPES[_kind(known)]
         columns.append(SourceColumn(field.name, known, field.name, type_))
     return columns
 
@@ -82,8 +82,9 @@ def _in_calendar(values: pa.ChunkedArray) -> bool:
 _FIRST_DAY, _LAST_DAY = ((day - date(1970, 1, 1)).days for day in (date.min, date.max))
 
 _PLAIN_TYPES = {
-    "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN", "date32[day]": "DATE",
-    "timestamp[us]": "TIMESTAMP", "string": "VARCHAR", "large_string": "VARCHAR",
+    "int64": "BIGINT", "decimal128(38, 18)": SQL_TYPES[Type.DECIMAL], "double": "DOUBLE",
+    "bool": "BOOLEAN", "date32[day]": "DATE", "timestamp[us]": "TIMESTAMP",
+    "string": "VARCHAR", "large_string": "VARCHAR",
 }  # fmt: skip
 """Arrow's types whose values stay as they are in DuckDB -> DuckDB's."""
 

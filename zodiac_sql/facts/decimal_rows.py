@@ -26,8 +26,8 @@ def decimals(where: str, column: Sequence[Decimal | int]) -> pa.Array:
     except OverflowError:
         at = next(i for i, value in enumerate(values) if not fits(value))
         raise DataError(
-            f"{where} holds {shown(column[at])} in row {at + 1}, which has no room: {ROOM}. Round it "
-            "first, or make it text."
+            f"{where} holds {shown(column[at])} in row {at + 1}, which has no room: {ROOM}. "
+            "Round it first, or make it text."
         ) from None
 
 

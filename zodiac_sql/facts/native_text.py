@@ -37,7 +37,8 @@ def wall_clock(value: exp.Expr, datatype: str) -> exp.Expr:
 def literal_text(value: exp.Expr, type_: Type, datatype: str) -> exp.Expr:
     """A native value as a literal in quotes, with its datatype (see `datatype_of`).
 
-    A float of xsd:decimal that cannot be written as one (it is infinite, or too large) becomes an xsd:double.
+    A float of xsd:decimal that cannot be written as one (it is infinite, or too large) becomes an
+    xsd:double.
     """
     if type_ is Type.FLOAT:
         return once((value,), lambda v: _float(v, datatype), "list_transform", "list_extract")
@@ -56,7 +57,7 @@ def term_text(value: exp.Expr, type_: Type, kept: str | None, declared: bool) ->
     int in a column that nobody `declared`: there, ints may have become floats (facts/terms.py).
     """
     written = literal_text(value, type_, datatype_of(type_, kept))
-    if type_ is not Type.FLOAT or kept is not None or declared:
+    if type_ not in (Type.DECIMAL, Type.FLOAT) or kept is not None or declared:
         return written
     number = whole_number(value)
     whole = literal_text(number, Type.INT, datatype_of(Type.INT, None))

@@ -124,12 +124,16 @@ def _offered(
     labelled: bool = True,
 ) -> Offered:
     """A table or stream as its options say, in types that DuckDB keeps. Raises DataError."""
+    import pyarrow as pa
+
     left_out = LeftOut()
     if options is not AS_THEY_ARE:
         data = chosen(subject, data, options, left_out)
     numbered = bool(options.explode)
     names = [name for name in data.schema.names if not numbered or name != NUMBER]
     check_names(predicate, names)
+    if not isinstance(data, pa.Table) and _has_doubtful_moments(data.schema, names, known):
+        data = data.read_all()
     data = in_types_of_duckdb(predicate, data, _types(names, known, data))
     named = labelled or bool(options.columns)
     return Offered(data, tuple(names), named, _untyped(data.schema), numbered, left_out=left_out)
@@ -170,6 +174,14 @@ def _types(
         else type_
         for name, type_ in types.items()
     }
+
+
+def _has_doubtful_moments(schema: pa.Schema, names: Sequence[str], known: Predicate | None) -> bool:
+    """Whether a column of texts meets one of dates or times that nobody declared."""
+    if known is None or known.declared:
+        return False
+    types = _columns_of(names, known)
+    return any(types[n].type in READERS and is_text(schema.field(n).type) for n in types)
 
 
 def _are_moments(data: pa.Table | pa.RecordBatchReader, name: str, type_: Type | None) -> bool:

@@ -128,7 +128,7 @@ def _stage_offered(
                 numbered=offered.numbered,
                 terms=offered.terms,
             )
-            return stage_table(store, predicate, rows_as_came, known, gone=gone, widens=True)
+            return stage_table(store, predicate, rows_as_came, known, gone=gone)
 
 
 def stage_table(
@@ -138,13 +138,16 @@ def stage_table(
     known: Predicate | None,
     *,
     gone: bool = False,
-    widens: bool = False,
+    of_file: bool = False,
 ) -> Staged:
-    """Stage the rows of a temporary table. `widens` is as for `aligned`. Raises DataError."""
+    """Stage the rows of a temporary table. Raises DataError.
+
+    Those that are `gone` add no symbols, unless they are `of_file`: then they are counted.
+    """
     columns = columns_of(store, source.table, source.untyped, source.numbered, source.terms)
     if source.zoned:
         columns = [replace(c, is_instant=c.source in source.zoned) for c in columns]
-    columns = aligned(predicate, columns, known, source.named, widens)
+    columns = aligned(predicate, columns, known, source.named, widens=True)
     if gone and known and is_apart(columns, known):
         rows = exp.select(exp.Count(this=exp.Star())).from_(temp_table(source.table))
         return replace(_stage_none(store, known), absent=store.count(rows))
@@ -152,7 +155,8 @@ def stage_table(
     if not source.good:
         check_cells(store, predicate, source.table, columns, source.place, source.numbered)
     named = source.named and known is None
-    return _staged(store, predicate, columns, temp_table(source.table), named, gone)
+    left = gone and not of_file
+    return _staged(store, predicate, columns, temp_table(source.table), named, left)
 
 
 def _staged(

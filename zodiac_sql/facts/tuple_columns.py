@@ -117,17 +117,19 @@ def _is_mixed(values: tuple[Any, ...], kinds: Kinds) -> bool:
 
 
 def _are_numbers(values: tuple[Any, ...], kinds: Kinds, types: set[Type | None]) -> bool:
-    """Whether numbers are all ints of 64 bits, all decimals, or all floats."""
+    """Whether numbers are all ints of 64 bits, all decimals, or all floats; ints may be the others.
+
+    A decimal and a float are terms of different datatypes.
+    """
     ints = tuple(kind for kind, type_ in kinds.items() if type_ is Type.INT)
     if types == {Type.INT}:
         return in_64_bits(max(values)) and in_64_bits(min(values))
-    exact = tuple(kind for kind, type_ in kinds.items() if type_ is Type.DECIMAL)
+    if types == {Type.FLOAT}:
+        return True
     if Type.FLOAT not in types:
         return all(in_64_bits(value) if type(value) in ints else fits(value) for value in values)
-    return all(
-        _is_double(value) if type(value) in exact else is_exact(value)
-        for value in values
-        if type(value) in exact or type(value) in ints
+    return Type.DECIMAL not in types and all(
+        is_exact(value) for value in values if type(value) in ints
     )
 
 

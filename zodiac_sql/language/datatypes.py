@@ -56,7 +56,8 @@ def value_of(datatype: str, text: str) -> Any:
     """The value that a text has in a datatype with a native type.
 
     Raises ValueError if it has none, and OverflowError for a decimal that has no room, and for a
-    time that another time zone moves beyond the ends of the calendar. An integer may have more than 64 bits.
+    time that another time zone moves beyond the ends of the calendar. An integer may have more than
+    64 bits.
     """
     local = datatype.removeprefix(symbols.XSD)
     bare = text.strip(_WHITE)

@@ -10,8 +10,8 @@ written as Python reads them. Moments could have digits beyond microseconds, whi
 A variable that begins with such a capital is kept as `?Ä`, which has always meant the same. So
 nothing has to tell old texts from new ones, and older versions read the new ones.
 
-Values of xsd:decimal were floats then, too. They are kept as xsd:double since migration 17, which has
-rewritten older texts.
+Values of xsd:decimal were floats then, too. They are kept as xsd:double since migration 17, which
+has rewritten older texts.
 """
 
 from __future__ import annotations

@@ -103,7 +103,8 @@ def in_other_words(
 ) -> str:
     """A text as it is kept, or, if it was kept when the language was another, in today's words.
 
-    With `floats`, decimals become floats. Parentheses can be missing where it begins (program/state.py). See kept_texts.py.
+    With `floats`, decimals become floats. Parentheses can be missing where it begins
+    (program/state.py). See kept_texts.py.
     """
     for lost in range(text.count(")") + 1):
         source = Source("<kept>", "(" * lost + text)

@@ -42,7 +42,7 @@ class TypeScope:
 def body_types(
     body: tuple[Literal, ...], columns: Mapping[str, Sequence[Type | None]], functions: Functions
 ) -> TypeScope:
-    """The types of a body's variables: the widest, if a variable is an int here and a float there."""
+    """The types of a body's variables: of numbers the widest that a variable has anywhere."""
     typing = _Typing(columns, functions)
     typing.body(body)
     return TypeScope(typing.types, tuple(typing.problems))

@@ -27,6 +27,9 @@ from zodiac_sql.sql.functions import PARTIAL
 MOST_PARTS = 64
 """A value that is made of more parts than this is left to DuckDB: each use writes all of them."""
 
+_KEPT = [type_ for type_ in Type if type_ is not Type.ANY]
+"""The types of values: rules that read those of terms are left to DuckDB."""
+
 _Number = int | float
 _A_DAY = 86_400_000_000
 _MICROSECONDS = {Type.DATE: _A_DAY, Type.TIMESTAMP: 1}
@@ -143,12 +146,12 @@ _FUNCTIONS: Mapping[tuple[str, tuple[Type, ...]], Callable[..., object]] = {
     **{
         (sign, (type_, type_)): compare
         for sign, compare in _COMPARISONS.items()
-        for type_ in Type
+        for type_ in _KEPT
         if type_ in ORDERED or sign in ("=", "!=")
     },
 }
 _OF_NOTHING: Mapping[tuple[str, tuple[Type, ...]], Callable[..., Any]] = {
-    **{("if", (_BOOL, type_, type_)): _choice for type_ in Type},
+    **{("if", (_BOOL, type_, type_)): _choice for type_ in _KEPT},
     ("and", (_BOOL, _BOOL)): _both,
     ("or", (_BOOL, _BOOL)): _either,
 }

@@ -54,7 +54,7 @@ _COMPUTED: Mapping[str, _Compute] = {
 }  # fmt: skip
 
 _COMPARED = [type_ for type_ in Type if type_ not in (Type.SYMBOL, Type.DECIMAL)]
-"""Symbols are compared by their text, which is not copied. The texts of decimals have another order."""
+"""Symbols are compared by their text, which is not copied. Texts of decimals have another order."""
 
 FUNCTIONS: Mapping[tuple[str, Type], str] = {
     **{("count", type_): "count" for type_ in Type},

@@ -1,11 +1,10 @@
 """The values of facts as SQLite has them.
 
 Rule: a date is the number of days, and a timestamp that of microseconds, since 1970; a decimal is
-its text, with all places; all others are as they are. Reason: SQLite has no type for them, and compares ints as DuckDB compares moments. Texts of
-decimals are equal where these are, which is all that look-ups need: rules that compute with decimals
-are left to DuckDB. NaN,
-infinite moments, and those before the year 1 or after 9999, are in no copy: SQLite, or Python, has
-no value for them.
+its text, with all places; all others are as they are. Reason: SQLite has no type for them. It
+compares ints as DuckDB compares moments, and texts of decimals are equal where these are; rules
+that compute with decimals are left to DuckDB. NaN, infinite moments, and those before the year 1 or
+after 9999, are in no copy: SQLite, or Python, has no value for them.
 """
 
 from __future__ import annotations

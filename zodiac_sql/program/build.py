@@ -256,7 +256,8 @@ def declare(
             return dict(schema), [
                 Problem(
                     f"{name} has facts already, as {name}({told})", declaration.span,
-                    "A declaration comes before the first facts; this one must say the same.",
+                    "A declaration comes before the first facts; this one must say the same."
+                    + _former_floats(name, known, types),
                 )
             ]  # fmt: skip
     base = known or _new_predicate(name, len(types), names_)
@@ -325,6 +326,19 @@ def without_unused(
 def _atoms(rules: Iterable[Rule]) -> Iterator[Atom]:
     """The atoms of rules, except those with variables for predicates."""
     return (atom for rule in rules for atom in fixed_atoms(rule))
+
+
+def _former_floats(name: str, known: Predicate, types: Sequence[Type | None]) -> str:
+    """What to do about columns of floats that are declared as decimals: once these were floats."""
+    pairs = zip(known.columns, known.settled, types, strict=True)
+    floats = [c.name for c, old, new in pairs if (old, new) == (Type.FLOAT, Type.DECIMAL)]
+    if not floats:
+        return ""
+    given = ", ".join(f'"{column}": "decimal"' for column in floats)
+    return (
+        " Until December 2026, decimal was another name of float: declare float, or call "
+        f"kb.alter({name!r}, {{{given}}})."
+    )
 
 
 def _new_predicate(name: str, arity: int, names: Names) -> Predicate:

@@ -39,8 +39,8 @@ def settle_facts(
 
 
 def facts_with_moments(program: Program, schema: Mapping[str, Predicate]) -> Program:
-    """A text in whose facts texts are dates or timestamps, and numbers decimals, where columns are known
-    to hold these.
+    """A text in whose facts texts are dates or timestamps, and numbers decimals, where columns are
+    known to hold these.
 
     A column is settled by a declaration, by facts, or in the text by the first fact.
     """
@@ -67,8 +67,8 @@ def _fact_clash(fact: Atom, column: Column, settled: Type, term: Term) -> Proble
     return Problem(
         f"{TYPE_CLASH}: column {column.name} of {name} is {settled}, {fact} gives {given}",
         term.span,
-        f".decl {name}(..., {column.name}: {widest((settled, given))}) before the first facts makes room "
-        "for both."
+        f".decl {name}(..., {column.name}: {widest((settled, given))}) before the first facts "
+        "makes room for both."
         if settled.numeric and given.numeric
         else moment_hint(term, {settled}) or "One column has one type.",
     )

@@ -62,8 +62,8 @@ def _reasons(rule: Rule, planned: PlannedRules) -> Iterator[str]:
 
     if any(_computes_decimals(call, types) for call, types in _calls(rule.body, _columns(planned))):
         yield (
-            f"rule {rule.name} computes with decimals, which Spark rounds where they are long: reason "
-            "with fleet(), or compute with floats, as in float(X) * Y."
+            f"rule {rule.name} computes with decimals, which Spark rounds where they are long: "
+            "reason with fleet(), or compute with floats, as in float(X) * Y."
         )
     called = {call.function for call, _ in _calls(rule.body, _columns(planned))}
     for why, functions in _OTHERWISE.items():

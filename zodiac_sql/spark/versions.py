@@ -34,7 +34,7 @@ FORMAT = 2
 versions of the first one, aggregates may mean something else (language/former_aggregates.py)."""
 
 _EXACT_TEXTS, LANGUAGE = 2, 3
-"""Languages of texts: the newest one, and the last in which xsd:decimal was a float. Manifests that do
+"""Languages of texts: the last in which xsd:decimal was a float, and the newest. Manifests that do
 not tell theirs have texts of the first one. language/kept_texts.py reads those of both."""
 
 KEPT = 2

@@ -83,8 +83,8 @@ def aggregate_query(
         outer = outer.having(exp.Count(this=exp.Star()) > 0)
     if not unsure:
         return outer
-    # A registered aggregate may have no value for a group. A sum of ints or decimals may be too large:
-    # then the rule is refused, but DuckDB would not compute a sum that nothing reads.
+    # A registered aggregate may have no value for a group. A sum of ints or decimals may be too
+    # large: then the rule is refused, but DuckDB would not compute a sum that nothing reads.
     return exp.select(exp.Star()).from_(outer.subquery("g", copy=False)).where(exp.and_(*unsure))
 
 

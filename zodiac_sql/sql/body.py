@@ -194,7 +194,7 @@ class Body:
             if known is None:
                 self.values.known[variable.name] = value
                 continue
-            conditions.append(self.values.same(known, value))
+            conditions.append(self.values.same(value, known))
             if variable.name in self._provisional:
                 self._confirm(variable.name, value)
         self.joins.join(item, conditions)

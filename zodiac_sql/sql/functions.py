@@ -316,7 +316,8 @@ OF_INTEGERS: Mapping[str, Callable[..., exp.Expr]] = {
 CONVERSIONS: Mapping[tuple[str, Type], Callable[..., exp.Expr]] = {
     ("int", Type.SYMBOL): _read(_INTEGER, Type.INT), ("int", Type.FLOAT): _cut_off,
     ("float", Type.SYMBOL): _read(_FLOAT, Type.FLOAT),
-    **decimals.CONVERSIONS, ("int", Type.INT): _whole, ("float", Type.INT): _whole, ("float", Type.FLOAT): _whole,
+    **decimals.CONVERSIONS,
+    ("int", Type.INT): _whole, ("float", Type.INT): _whole, ("float", Type.FLOAT): _whole,
 }  # fmt: skip
 """Functions that need other SQL for each type of their argument."""
 
@@ -348,8 +349,8 @@ POSITIVE = frozenset(("+", "-", "abs", "floor", "sqrt", "exp", "ln", "least", "g
 
 PARTIAL = frozenset(
     (
-        "/", "%", "sqrt", "ln", "power", "int", "float", "decimal", "regex_extract", "add_days", "add_seconds",
-        "date", "time_bucket", "format_time",
+        "/", "%", "sqrt", "ln", "power", "int", "float", "decimal", "regex_extract", "add_days",
+        "add_seconds", "date", "time_bucket", "format_time",
     )
 )  # fmt: skip
 

@@ -1,8 +1,9 @@
 """The facts of a relation that are the same in the types of other columns.
 
 Where rules come and go, a column of ints can become one of floats, and back. 5 and 5.0 are one
-value. But DuckDB compares an int or a decimal with a float as two floats: 2^53 + 1 and 2^53 are the same
-then. So facts of other types are converted first, as far as they stand for the same value exactly.
+value. But DuckDB compares an int or a decimal with a float as two floats: 2^53 + 1 and 2^53 are the
+same then. So facts of other types are converted first, as far as they stand for the same value
+exactly.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ the database it must be certain whether two rows are the same fact. So an update
     vanish (a predicate without rule, fact and declaration is gone, and its types are free again);
     each value has exactly the Python class of its column (a column of floats also takes ints that
     floats represent exactly), so that rows are the same fact if and only if their values are equal:
-    no True for 1, no NaN, no -0.0;
+    no True for 1, no NaN, no -0.0; in a column of terms of all kinds, its term tells which it is;
     none of its texts is another spelling of a text in the other updates (below).
 
 All other updates stand alone.
@@ -32,6 +32,7 @@ import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from zodiac_sql.facts.terms import term_of
 from zodiac_sql.language.schema import Predicate, resolve
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.names import EXPLICIT_SCHEMA
@@ -148,23 +149,38 @@ def _keyed_rows(predicate: Predicate, rows: object) -> list[tuple[Key, Row]]:
     if not isinstance(rows, list | tuple):
         raise _StandsAlone
     types = [column.meant for column in predicate.columns]
-    classes = [_CLASSES[type_] for type_ in types if type_ is not None]
+    classes = [_CLASSES.get(type_) for type_ in types if type_ is not None]
     texts = [at for at, type_ in enumerate(types) if type_ is Type.SYMBOL]
+    mixed = [at for at, type_ in enumerate(types) if type_ is Type.ANY]
     others = [at for at, type_ in enumerate(types) if type_ in (Type.FLOAT, Type.TIMESTAMP)]
     keyed = []
     for row in rows:
         if type(row) not in (list, tuple) or len(row) != len(types):
             raise _StandsAlone
         for value, class_ in zip(row, classes, strict=True):
+            if class_ is None:
+                continue
             if type(value) is not class_ and (class_ is not float or not _is_exact(value)):
                 raise _StandsAlone
         if any(_is_strange(row[at]) for at in others):
             raise _StandsAlone
         key: Key = tuple(row)
+        if mixed:
+            terms = {at: _term(row[at], predicate.declared) for at in mixed}
+            key = tuple(terms.get(at, value) for at, value in enumerate(row))
         if any(row[at][:1] in _MARKS for at in texts):
-            key = tuple(_text_key(value) if at in texts else value for at, value in enumerate(row))
+            key = tuple(_text_key(value) if at in texts else value for at, value in enumerate(key))
         keyed.append((key, row))
     return keyed
+
+
+def _term(value: object, declared: bool) -> str:
+    """The key of a value of any kind: that of its term."""
+    if type(value) not in _CLASSES.values():
+        raise _StandsAlone
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        raise _StandsAlone
+    return _text_key(term_of(value, declared))
 
 
 def _is_exact(value: object) -> bool:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeGuard
 
 from zodiac_sql.errors import DataError, shortened
 from zodiac_sql.facts.decimal_rows import with_decimals
-from zodiac_sql.facts.moment_texts import READERS, with_moments
+from zodiac_sql.facts.moment_texts import READERS, reads_as, with_moments
 from zodiac_sql.language.literals import loses_digits
 from zodiac_sql.language.schema import resolve
 from zodiac_sql.language.syntax import Column, Type
@@ -196,8 +196,8 @@ def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def with_dates(facts: Mapping[str, object], state: State) -> Mapping[str, object]:
-    """Rows by predicate, with ISO texts read in columns of dates or timestamps, and texts and numbers
-    of JSON in columns of decimals.
+    """Rows by predicate, with ISO texts read in columns of dates or timestamps, and texts and
+    numbers of JSON in columns of decimals.
 
     Raises DataError for a text that is none.
     """
@@ -207,7 +207,7 @@ def with_dates(facts: Mapping[str, object], state: State) -> Mapping[str, object
         columns = [*enumerate(known.columns)] if known else []
         moments = [(place, column) for place, column in columns if column.type in _READ]
         if known and moments and isinstance(rows, list) and _have(rows, known.arity):
-            changed |= _read(given, rows, moments)
+            changed |= _read(given, rows, moments, known.declared)
     return {**facts, **changed} if changed else facts
 
 
@@ -217,9 +217,18 @@ def _have(rows: Sequence[object], columns: int) -> bool:
 
 
 def _read(
-    given: str, rows: list[Any], moments: Sequence[tuple[int, Column]]
+    given: str, rows: list[Any], moments: Sequence[tuple[int, Column]], declared: bool
 ) -> Mapping[str, list[Any]]:
-    """The rows with texts read, if there are any in these columns."""
+    """The rows with texts read, if there are any in these columns.
+
+    Where nobody `declared` these, other texts make them wider.
+    """
+    if not declared:
+        moments = [
+            (place, column)
+            for place, column in moments
+            if column.type and all(map(_reads(given, column), (row[place] for row in rows)))
+        ]
     texts = [
         (place, _values(f"{given}: column {column.name}", [row[place] for row in rows], type_))
         for place, column in moments
@@ -232,6 +241,13 @@ def _read(
         for row, value in zip(read, values, strict=True):
             row[place] = value
     return {given: read}
+
+
+def _reads(given: str, column: Column) -> Callable[[object], bool]:
+    """What tells whether a value of a column of dates or timestamps is none, or is read as one."""
+    assert column.type is not None
+    read = reads_as(f"{given}: column {column.name}", column.type)
+    return lambda value: not isinstance(value, str) or read(value)
 
 
 _READ = (*READERS, Type.DECIMAL)

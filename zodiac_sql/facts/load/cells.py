@@ -15,8 +15,8 @@ A cell has a kind, which is a bit, so that one bit_or finds the kinds in a colum
     TEXTUAL         a string in JSON that is none of the above moments
     NESTED          an object or array in JSON
 
-The type of a column is the one that fits all of its kinds, or the type that the predicate's column
-has already. Cells that do not fit it are refused one by one.
+The type of a column is the one that holds all of its kinds, each as it is: ANY if no other does. A
+declared column keeps its type, and cells that do not fit it are refused one by one.
 """
 
 from __future__ import annotations
@@ -26,15 +26,16 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from zodiac_sql.database.column_types import SQL_TYPES
+from zodiac_sql.database.statements import without_sign_of_zero
+from zodiac_sql.facts.native_text import term_text
 from zodiac_sql.language.decimals import ROOM
+from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
+from zodiac_sql.language.zones import ZONED as ZONED_DATATYPE
 
 INT, LONG, BIG, FLOAT, ROUNDED, BOOL, DATE, LOCAL, ZONED, FINE, TEXT, TEXTUAL, NESTED = (
     1 << place for place in range(13)
 )
-
-_MOMENTS = DATE | LOCAL | ZONED | FINE
-_STRINGS = TEXT | TEXTUAL | _MOMENTS
 
 WRITTEN_AS = r"""
 -- The digits of a number, from the first that is not 0.
@@ -54,6 +55,16 @@ CREATE OR REPLACE TEMP MACRO zodiac_written_as(t, d) AS
 
 MACROS = rf"""
 {WRITTEN_AS}
+-- The terms of numbers that no native column holds: integers beyond 64 bits, and decimals with more
+-- digits than a double. Others of these, with an exponent, are texts.
+CREATE OR REPLACE TEMP MACRO zodiac_big_term(t) AS
+    '"' || ltrim(t, '+') || '"^^<{XSD}integer>';
+CREATE OR REPLACE TEMP MACRO zodiac_rounded_term(t) AS
+    CASE WHEN regexp_full_match(t, '[+-]?[0-9]*[.][0-9]+')
+         THEN '"' || regexp_replace(rtrim(regexp_replace(ltrim(t, '+'), '^(-?)[.]', '\10.'), '0'),
+                                    '[.]$', '.0') || '"^^<{XSD}decimal>'
+         ELSE t END;
+
 CREATE OR REPLACE TEMP MACRO zodiac_number_kind(t) AS
     CASE WHEN regexp_full_match(t, '[+-]?(0|[1-9][0-9]*)')
          THEN CASE WHEN TRY_CAST(t AS BIGINT) IS NULL THEN {BIG}
@@ -97,12 +108,18 @@ CREATE OR REPLACE TEMP MACRO zodiac_plain_date(t) AS
 CREATE OR REPLACE TEMP MACRO zodiac_plain_local(t) AS
     CAST(TRY_CAST(t AS TIMESTAMP) AS VARCHAR) = t AND t[5] = '-' AND t[11] = ' ';
 CREATE OR REPLACE TEMP MACRO zodiac_plain_string(t) AS t >= '":' AND t < '#';
+CREATE OR REPLACE TEMP MACRO zodiac_plain_text(t) AS
+    t >= 'u' OR (t >= 'U' AND t < 'f') OR (t >= 'o' AND t < 't') OR (t >= 'O' AND t < 'T')
+    OR (t >= 'g' AND t < 'i') OR (t >= 'G' AND t < 'I') OR (t >= 'j' AND t < 'n')
+    OR (t >= 'J' AND t < 'N') OR (t >= ':' AND t < 'F');
+CREATE OR REPLACE TEMP MACRO zodiac_plain_word(t) AS t >= ':' OR t < '0';
 
 -- The kind of a cell in a column of decimals.
 CREATE OR REPLACE TEMP MACRO zodiac_decimal_kind(t, kind) AS
     CASE WHEN regexp_full_match(
                   t, '[+-]?((0|[1-9][0-9]{{0,19}})([.][0-9]{{0,18}}0*)?|[.][0-9]{{1,18}}0*)')
-         THEN {INT} WHEN kind & {INT | LONG | BIG | FLOAT | ROUNDED} > 0 THEN {ROUNDED} ELSE kind END;
+         THEN {INT}
+         WHEN kind & {INT | LONG | BIG | FLOAT | ROUNDED} > 0 THEN {ROUNDED} ELSE kind END;
 
 -- A first look at one or two characters decides for most texts.
 CREATE OR REPLACE TEMP MACRO zodiac_bare_kind(t) AS
@@ -145,7 +162,7 @@ class Syntax:
         if self.decimals:
             return exp.func("zodiac_decimal_kind", plain.copy(), kind, dialect="duckdb")
         cases = exp.case()
-        for bit, test in _QUICK.items():
+        for bit, test in (_QUICK_STRINGS if self is STRING else _QUICK).items():
             if likely & bit:
                 quick = exp.func(test, text.copy(), dialect="duckdb")
                 cases = cases.when(quick, exp.Literal.number(bit))
@@ -160,36 +177,41 @@ class Syntax:
         """The syntax of a column that is known to be of a type."""
         return replace(self, decimals=True) if known is Type.DECIMAL and not self.type else self
 
-    def all_text(self, kinds: int) -> bool:
-        """Whether these kinds of cells make a column one of texts, whatever else is in it."""
-        return not self.json and kinds & (TEXT | TEXTUAL) > 0
-
-    def value(self, cell: exp.Expr, type_: Type | None) -> exp.Expr:
-        """The value of a cell whose kind fits the type."""
+    def value(self, cell: exp.Expr, type_: Type | None, declared: bool = False) -> exp.Expr:
+        """The value of a cell whose kind fits the type. A column of ANY may be `declared`."""
+        if type_ is Type.ANY and not self.type:
+            return self._term(cell, declared)
         if self.json:
             cell = exp.func("json_extract_string", cell, exp.Literal.string("$"), dialect="duckdb")
         elif self.is_csv and type_ is not Type.SYMBOL:
             cell = exp.func("trim", cell, dialect="duckdb")
-        match None if self.type else type_:
-            case Type.INT:
-                return exp.cast(cell, "BIGINT")
-            case Type.DECIMAL:
-                return exp.cast(cell, SQL_TYPES[Type.DECIMAL])
-            case Type.FLOAT:
-                return exp.cast(cell, "DOUBLE")
-            case Type.BOOL:
-                return exp.func("lower", cell, dialect="duckdb").eq(exp.Literal.string("true"))
-            case Type.DATE:
-                return exp.cast(cell, "DATE")
-            case Type.TIMESTAMP:
-                return exp.func("zodiac_cell_moment", cell, dialect="duckdb")
-            case _:
-                return cell
+        return cell if self.type else _read(cell, type_)
+
+    def _term(self, cell: exp.Expr, declared: bool) -> exp.Expr:
+        """The text of the term that a cell is."""
+        kind, lexical, plain = self.kind_of(cell), cell, cell
+        if self.json:
+            lexical = exp.func(
+                "json_extract_string", cell, exp.Literal.string("$"), dialect="duckdb"
+            )
+            plain = lexical
+        elif self.is_csv:
+            plain = exp.func("trim", cell, dialect="duckdb")
+        term = exp.Case(this=kind)
+        for bits, type_, datatype in _TERMS:
+            for bit in bits:
+                value = _read(plain.copy(), type_)
+                written = term_text(value, type_, datatype, declared)
+                term = term.when(exp.Literal.number(bit), written)
+        for bit, macro in ((BIG, "zodiac_big_term"), (ROUNDED, "zodiac_rounded_term")):
+            written = exp.func(macro, plain.copy(), dialect="duckdb")
+            term = term.when(exp.Literal.number(bit), written)
+        return term.else_(lexical.copy())
 
     def accepted(self, type_: Type | None, kinds: int, known: bool) -> int:
         """The kinds that a column of a type takes, of those that are in it.
 
-        As everywhere, integers enter a column of floats as the nearest double.
+        Integers enter a declared column of floats as the nearest double.
         """
         match type_:
             case Type.INT:
@@ -204,33 +226,64 @@ class Syntax:
                 return DATE
             case Type.TIMESTAMP:
                 return LOCAL if kinds & LOCAL else ZONED
+            case Type.ANY:
+                return ~NESTED
             case _:
                 # A number of JSON is read as a double: 1.50 has lost its 0.
                 return ~(FLOAT | ROUNDED | NESTED) if self.json else ~0
 
     def found(self, kinds: int) -> Type | None:
         """The type of a column whose type is not known; None if no cell tells it."""
-        for type_, those in _LOOKS:
-            if not kinds & ~those:
-                return type_
-        if self.json and kinds & ~(_STRINGS | NESTED):
-            return next((type_ for type_, those in _LOOKS if kinds & those), Type.SYMBOL)
-        return Type.SYMBOL
+        kinds &= ~NESTED
+        return next((type_ for type_, those in _LOOKS if not kinds & ~those), Type.ANY)
+
+
+def _read(cell: exp.Expr, type_: Type | None) -> exp.Expr:
+    """The value of a cell that is written as a type asks for."""
+    match type_:
+        case Type.INT:
+            return exp.cast(cell, "BIGINT")
+        case Type.DECIMAL:
+            return exp.cast(cell, SQL_TYPES[Type.DECIMAL])
+        case Type.FLOAT:
+            return without_sign_of_zero(exp.cast(cell, "DOUBLE"))
+        case Type.BOOL:
+            return exp.func("lower", cell, dialect="duckdb").eq(exp.Literal.string("true"))
+        case Type.DATE:
+            return exp.cast(cell, "DATE")
+        case Type.TIMESTAMP:
+            return exp.func("zodiac_cell_moment", cell, dialect="duckdb")
+        case _:
+            return cell
 
 
 _LOOKS: tuple[tuple[Type | None, int], ...] = (
     (None, 0),
-    (Type.INT, INT | LONG | BIG),
-    (Type.FLOAT, INT | LONG | BIG | FLOAT | ROUNDED),
+    (Type.INT, INT | LONG),
+    (Type.FLOAT, INT | FLOAT),
     (Type.BOOL, BOOL),
     (Type.DATE, DATE),
     (Type.TIMESTAMP, LOCAL | FINE),
     (Type.TIMESTAMP, ZONED | FINE),
+    (Type.SYMBOL, TEXT | TEXTUAL),
 )
+
+_TERMS: tuple[tuple[tuple[int, ...], Type, str | None], ...] = (
+    ((INT, LONG), Type.INT, None),
+    ((FLOAT,), Type.FLOAT, None),
+    ((BOOL,), Type.BOOL, None),
+    ((DATE,), Type.DATE, None),
+    ((LOCAL,), Type.TIMESTAMP, None),
+    ((ZONED,), Type.TIMESTAMP, ZONED_DATATYPE),
+)
+"""The kinds of cells that are native values, and the datatypes of their literals."""
 
 _QUICK = {
     FLOAT: "zodiac_plain_float", INT: "zodiac_plain_int", DATE: "zodiac_plain_date",
-    LOCAL: "zodiac_plain_local", TEXTUAL: "zodiac_plain_string",
+    LOCAL: "zodiac_plain_local", TEXTUAL: "zodiac_plain_string", TEXT: "zodiac_plain_text",
+}  # fmt: skip
+_QUICK_STRINGS = {
+    TEXTUAL: "zodiac_plain_word", DATE: "zodiac_plain_date", LOCAL: "zodiac_plain_local",
 }  # fmt: skip
 
 CSV = Syntax("zodiac_bare_kind", json=False)

@@ -1,7 +1,7 @@
 """A type for each column of a table in a file.
 
-It is the type that the predicate has, if it is known. Otherwise it is the type that all cells of
-the column look like.
+It is the type that the predicate has, if it was declared. Otherwise it is the type that all cells
+of the column look like: if it is not that of the predicate, the predicate's column becomes wider.
 """
 
 from __future__ import annotations
@@ -29,11 +29,30 @@ class Typing:
     kinds: Mapping[str, int]
     known: Collection[str]
     mixed: Sequence[str] = ()
-    """The columns that have become texts, though some of their cells are values."""
+    """The columns that hold terms of all kinds because their cells are of several."""
+    declared: bool = False
 
     @property
     def untyped(self) -> tuple[str, ...]:
         return tuple(name for name, type_ in self.types.items() if type_ is None)
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The columns whose cells become texts of terms."""
+        return tuple(
+            name
+            for name, type_ in self.types.items()
+            if type_ is Type.ANY and not self.syntaxes[name].type
+        )
+
+    @property
+    def zoned(self) -> tuple[str, ...]:
+        """The columns of instants."""
+        return tuple(
+            name
+            for name, type_ in self.types.items()
+            if type_ is Type.TIMESTAMP and not self.kinds[name] & cells.LOCAL
+        )
 
     @property
     def doubtful(self) -> list[str]:
@@ -58,7 +77,9 @@ class Typing:
     def values(self) -> exp.Select:
         """The rows as values."""
         picked = (
-            self.syntaxes[name].value(exp.column(name, quoted=True), type_).as_(name, quoted=True)
+            self.syntaxes[name]
+            .value(exp.column(name, quoted=True), type_, self.declared)
+            .as_(name, quoted=True)
             for name, type_ in self.types.items()
         )
         return exp.select(*picked).from_(temp_table(ROWS))
@@ -73,7 +94,7 @@ class Typing:
                 continue
             type_ = self.types[name]
             why = "of the predicate" if name in self.known else "of the other cells"
-            text = f": .decl {predicate}(... {name}: symbol ...) keeps all text as it is"
+            text = f": .decl {predicate}(... {name}: any ...) takes all of them as they are"
             said.append(
                 f"Column {name} has the type {type_}, {why}. Correct these cells, or declare "
                 f"another type before the first facts{'' if type_ is Type.SYMBOL else text}.\n"
@@ -98,50 +119,35 @@ def misfits(table: TableFile, typing: Typing) -> tuple[int, list[Skipped]]:
 
 
 def typed(table: TableFile, known: Predicate | None, widens: bool) -> Typing:
-    """A type for each column: that of the predicate, or the one that all cells look like.
+    """A type for each column: the one that all cells look like, or that of the predicate.
 
-    With `widens`, ints that nobody declared make place for floats.
+    With `widens`, only a declared predicate tells types, and columns of terms of all kinds.
     """
-    of_predicate = known_types(table.names, known)
-    found = _typed(table, of_predicate)
-    wider = [
-        name
-        for name, type_ in of_predicate.items()
-        if type_ is Type.INT and found.syntaxes[name].found(found.kinds[name]) is Type.FLOAT
-    ]
-    if widens and wider and known is not None and not known.declared:
-        types = {name: type_ for name, type_ in of_predicate.items() if name not in wider}
-        return _typed(table, types)
-    return found
-
-
-def _typed(table: TableFile, of_predicate: Mapping[str, Type]) -> Typing:
+    declared = known is not None and known.declared
+    of_predicate = {
+        name: type_
+        for name, type_ in known_types(table.names, known).items()
+        if declared or not widens or type_ is Type.ANY
+    }
     syntaxes = {n: syntax.suiting(of_predicate.get(n)) for n, syntax in table.syntaxes.items()}
     table = replace(table, syntaxes=syntaxes)
     texts = {name: syntax for name, syntax in table.syntaxes.items() if syntax.type is None}
-    likely = _kinds(table, dict.fromkeys(texts, 0), some=True)
-    open_ = {
-        name: likely[name]
+    asked = {
+        name: syntax
         for name, syntax in texts.items()
-        if not syntax.all_text(likely[name] if name not in of_predicate else 0)
-        and (of_predicate.get(name) is not Type.SYMBOL or syntax is cells.JSON)
+        if of_predicate.get(name) not in (Type.SYMBOL, Type.ANY) or syntax is cells.JSON
     }
+    likely = _kinds(table, dict.fromkeys(asked, 0), some=True)
     kinds = {
         **{name: 0 if syntax.type else cells.TEXT for name, syntax in table.syntaxes.items()},
-        **_kinds(table, open_, some=False),
+        **_kinds(table, likely, some=False),
     }
     types = {
         name: syntax.type or of_predicate.get(name) or syntax.found(kinds[name])
         for name, syntax in table.syntaxes.items()
     }
-    mixed = [
-        name
-        for name, seen in likely.items()
-        if name not in of_predicate
-        and types[name] is Type.SYMBOL
-        and (seen | kinds[name]) & ~(cells.TEXT | cells.TEXTUAL | cells.NESTED)
-    ]
-    return Typing(table.syntaxes, types, kinds, of_predicate, mixed)
+    mixed = [n for n, type_ in types.items() if type_ is Type.ANY and n not in of_predicate]
+    return Typing(table.syntaxes, types, kinds, of_predicate, mixed, declared)
 
 
 def _kinds(table: TableFile, likely: Mapping[str, int], *, some: bool) -> dict[str, int]:
@@ -172,7 +178,7 @@ def known_types(names: Sequence[str], known: Predicate | None) -> dict[str, Type
     wanted = [column.name for column in known.columns]
     given = wanted if sorted(wanted) == sorted(names) else names
     return {
-        name: column.type
+        name: column.meant
         for name, column in zip(given, known.columns, strict=True)
-        if column.type is not None
+        if column.meant is not None
     }

@@ -1,7 +1,7 @@
-"""Says why a property whose objects are numbers, moments or the like has become one of texts.
+"""Says why a property whose objects are numbers, moments or the like has no native column.
 
 One object that is none, or that would lose something as one, is enough. The first is told with its
-line: rules compare texts by their letters, 100 before 35 before 9, so this is no small matter.
+line: computing with terms of all kinds takes longer than with native values.
 """
 
 from __future__ import annotations
@@ -52,8 +52,7 @@ class _Family:
 
     @property
     def datatypes_and_forms(self) -> dict[str, object]:
-        forms = {each: literals.form_of_free(each, self.type) for each in self.datatypes}
-        forms = literals.beside_doubles(forms)
+        forms = {each: literals.form_of_written(each, self.type) for each in self.datatypes}
         return {"datatypes": list(forms), "forms": list(forms.values())}
 
     def __str__(self) -> str:
@@ -63,17 +62,17 @@ class _Family:
 def notes(
     store: Store, file: LineFile, found: Sequence[LoadedProperty], reading: TriplesReader
 ) -> Iterator[str]:
-    """A note for each of the first properties that fell back to text, and one for all others.
+    """A note for each of the first properties that are not native, and one for all others.
 
     It reads zodiac_triple, as it was read from the file.
     """
-    fallen = [p for p in found if p.known is None and p.type is Type.SYMBOL and _family(p.kinds)]
+    fallen = [p for p in found if p.known is None and p.type is Type.ANY and _family(p.kinds)]
     for property_ in fallen[:MOST_TOLD]:
         yield _note(store, file, property_, reading)
     if left := len(fallen) - MOST_TOLD:
-        more = "1 more property is" if left == 1 else f"{left} more properties are"
+        more = "1 more property has" if left == 1 else f"{left} more properties have"
         if left > 0:
-            yield f"{file.name}: {more} kept as text, too"
+            yield f"{file.name}: {more} objects of the type any, too"
 
 
 def _family(kinds: Mapping[str, int]) -> _Family | None:
@@ -95,16 +94,15 @@ def _family(kinds: Mapping[str, int]) -> _Family | None:
 def _note(store: Store, file: LineFile, property_: LoadedProperty, reading: TriplesReader) -> str:
     family = _family(property_.kinds)
     assert family is not None
+    said = f"{file.name}: the objects of {property_.name} have the type any"
+    if len(property_.kinds) > 1 and not set(property_.kinds) - set(family.datatypes):
+        return f"{said}: they are literals of {family}"
     row, object_, why = _first_odd(store, property_, family)
     line = ntriples.line_of(file, row, reading)
     place = f"line {line} has" if line else "there is"
     object_ = prefixed(object_, {"xsd": XSD})
     shown = object_ if len(object_) <= _MOST_SHOWN else f"{object_[:_MOST_SHOWN]}..."
-    return (
-        f"{file.name}: the objects of {property_.name} are kept as text, because {place} "
-        f"{shown}, {why}. Rules compare them by their letters; SPARQL, by "
-        "their values."
-    )
+    return f"{said}, because {place} {shown}, {why}"
 
 
 _MOST_SHOWN = 160
@@ -123,11 +121,11 @@ def _first_odd(store: Store, property_: LoadedProperty, family: _Family) -> tupl
     ((row,),) = store.rows(_FALLEN, {**given, "why": property_.fallen.name})
     match property_.fallen:
         case Fallen.LOSSY:
-            why = f"which no {family.type} keeps"
+            why = f"which a column of the type {family.type} does not write so"
         case Fallen.OUT_OF_RANGE:
             why = "which is beyond the range of its datatype"
         case Fallen.ZONED:
-            why = "and others have no time zone"
+            why = "and others have another time zone, or none"
     return *_shown(store, row), why
 
 

@@ -1,19 +1,20 @@
 """Which RDF literals become native values, and of which type.
 
-The object column of a property is native if every object is a literal of one family below and
-every value fits without loss:
+The object column of a property is native if every object is a literal of one datatype below, and is
+written as the native column writes its value:
 
     INT        xsd:integer and what is derived from it, within 64 bits and the datatype's own range
-    DECIMAL    xsd:decimal with at most 20 digits before the point and 18 after it, also mixed with
-               integers
-    FLOAT      xsd:double, xsd:float, also mixed with integers and decimals; integers and decimals
-               that are what their doubles are written as, such as all of at most 15 digits
+    DECIMAL    xsd:decimal with at most 20 digits before the point and 18 after it
+    FLOAT      xsd:double, xsd:float
     BOOL       xsd:boolean
     DATE       xsd:date without a time zone
-    TIMESTAMP  xsd:dateTime, all without a time zone, or all with one (then kept in UTC, and
-               written with their offset if all have the same)
+    TIMESTAMP  xsd:dateTime, all without a time zone, or all with the same one
 
-Otherwise it is a column of symbols, and every literal keeps its text.
+So what is exported is what was loaded. If none of them has such a datatype, it is a column of
+symbols, else of terms of all kinds; every literal keeps its text.
+
+Columns that are declared, or that `alter` makes native, take more: literals of all these datatypes
+whose values fit without loss, such as integers and decimals as floats.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from collections.abc import Collection, Mapping
 
 from zodiac_sql.facts.load import cells
 from zodiac_sql.language.datatypes import INTEGER_BOUNDS
-from zodiac_sql.language.decimals import is_widened, widest_number
+from zodiac_sql.language.decimals import is_widened
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.language.zones import ZONED, in_zone, is_zoned
@@ -83,13 +84,18 @@ CREATE OR REPLACE TEMP MACRO zodiac_respelled(v, form) AS
     ELSE form LIKE '%moment'
          AND regexp_matches(v, '[.][0-9]*0([Z+-]|$)') END;
 
+-- Whether a moment is written without zeros that say nothing.
+CREATE OR REPLACE TEMP MACRO zodiac_written_moment(v) AS
+    NOT regexp_matches(v, '[.][0-9]*0([Z+-]|$)') AND substring(v, 12, 2) <> '24';
+
 -- A form is what a literal must look like to enter a column of a type.
 CREATE OR REPLACE TEMP MACRO zodiac_fits(v, form) AS coalesce(
     CASE form
     WHEN 'integer' THEN regexp_full_match(v, '[+-]?[0-9]+') AND TRY_CAST(v AS BIGINT) IS NOT NULL
     WHEN 'short integer' THEN regexp_full_match(v, '[+-]?[0-9]+')
                               AND length(zodiac_digits(v)) <= 15
-    WHEN 'exact decimal' THEN regexp_full_match(v, '[+-]?([0-9]+([.][0-9]{0,18}0*)?|[.][0-9]{1,18}0*)')
+    WHEN 'exact decimal' THEN regexp_full_match(
+                                  v, '[+-]?([0-9]+([.][0-9]{0,18}0*)?|[.][0-9]{1,18}0*)')
                               AND TRY_CAST(v AS DECIMAL(38, 18)) IS NOT NULL
     WHEN 'decimal' THEN regexp_full_match(v, '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)')
                         AND zodiac_shortest(v, TRY_CAST(v AS DOUBLE))
@@ -109,6 +115,21 @@ CREATE OR REPLACE TEMP MACRO zodiac_fits(v, form) AS coalesce(
     WHEN 'moment' THEN zodiac_moment_fits(v)
     WHEN 'zoned moment' THEN zodiac_moment_fits(v) AND zodiac_zoned(v)
     WHEN 'local moment' THEN zodiac_moment_fits(v) AND NOT zodiac_zoned(v)
+    WHEN 'written integer' THEN CAST(TRY_CAST(v AS BIGINT) AS VARCHAR) = v
+    WHEN 'written decimal' THEN regexp_full_match(
+                                    v, '-?(0|[1-9][0-9]*)[.]([0-9]|[0-9]{0,17}[1-9])')
+                                AND TRY_CAST(v AS DECIMAL(38, 18)) IS NOT NULL AND v <> '-0.0'
+    WHEN 'written double' THEN v IN ('INF', '-INF', 'NaN')
+                               OR (CAST(TRY_CAST(v AS DOUBLE) AS VARCHAR) = v
+                                   AND v NOT IN ('-0.0', 'inf', '-inf', 'nan', '-nan'))
+    WHEN 'written boolean' THEN v IN ('true', 'false')
+    WHEN 'written date' THEN CAST(TRY_CAST(v AS DATE) AS VARCHAR) = v AND length(v) = 10
+                             AND NOT starts_with(v, '0000')
+    WHEN 'written moment' THEN zodiac_moment_fits(v) AND zodiac_written_moment(v)
+    WHEN 'written zoned moment' THEN zodiac_moment_fits(v) AND zodiac_zoned(v)
+                                     AND zodiac_written_moment(v)
+    WHEN 'written local' THEN zodiac_moment_fits(v) AND NOT zodiac_zoned(v)
+                              AND zodiac_written_moment(v)
     ELSE false END, false);
 """
 )
@@ -117,13 +138,22 @@ CREATE OR REPLACE TEMP MACRO zodiac_fits(v, form) AS coalesce(
 def common_type(datatypes: Collection[str]) -> Type:
     """The type of a column that holds literals of these datatypes (and nothing else)."""
     types = {TYPES.get(datatype, Type.SYMBOL) for datatype in datatypes}
-    if wide := widest_number(types):
-        return wide
-    return types.pop() if len(types) == 1 else Type.SYMBOL
+    if types == {Type.SYMBOL}:
+        return Type.SYMBOL
+    return types.pop() if len(datatypes) == 1 else Type.ANY
+
+
+def form_of_written(datatype: str, type_: Type) -> str:
+    """The form that a literal must have if a native column writes its value in the same way."""
+    if type_ in (Type.DECIMAL, Type.FLOAT):
+        return "written decimal" if type_ is Type.DECIMAL else "written double"
+    if datatype == f"{XSD}dateTimeStamp":
+        return "written zoned moment"
+    return f"written {_FORMS[type_]}"
 
 
 def form_of_free(datatype: str, type_: Type) -> str:
-    """The form that a literal must have if the data decide the type: nothing may be lost."""
+    """The form that a literal must have to become a value without loss."""
     if type_ is Type.FLOAT:
         if TYPES[datatype] is Type.INT:
             return "short integer"

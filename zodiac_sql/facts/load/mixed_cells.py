@@ -1,7 +1,7 @@
-"""Says why a column of CSV has become one of texts, though most of its cells are values.
+"""Says why a column holds terms of several kinds, though most of its cells are of one.
 
-One cell that is none is enough: `n/a` among numbers. Rules then compare texts by their letters, 100
-before 35 before 9. A column of names among which some look like numbers is what it seems to be.
+One cell is enough: `n/a` among numbers. A column of names among which some look like numbers is
+what it seems to be.
 """
 
 from __future__ import annotations
@@ -35,21 +35,26 @@ CODE = re.compile("0[0-9]+")
 
 
 def notes(table: TableFile, typing: Typing) -> Iterator[str]:
-    """A note for each column of texts most of whose cells are of one family."""
+    """A note for each column of several kinds most of whose cells are of one family."""
     for column in typing.mixed:
         counts = _counts(table, typing, column)
         family = max(FAMILIES, key=lambda each: counts[each])
         if 2 * counts[family] <= sum(counts.values()):
             continue
-        row, text = _first_other(table, typing, column, FAMILIES[family])
-        if not CODE.fullmatch(text):
+        other = _first_other(table, typing, column, FAMILIES[family])
+        if other is None:
+            yield f"{table.file.path}: column {column} has the type any, because {_TOO_LONG}"
+        elif not CODE.fullmatch(other[1]):
+            row, text = other
             line = table.lines([row]).get(row)
             place = f"row {row}" if line is None else f"line {line}"
             yield (
-                f"{table.file.path}: column {column} is kept as text, because {place} has "
-                f'"{shortened(text)}", and most others are {family}. Rules compare texts by their '
-                "letters."
+                f"{table.file.path}: column {column} has the type any, because {place} has "
+                f'"{shortened(text)}", and most others are {family}'
             )
+
+
+_TOO_LONG = "some of its numbers are no floats: these have 64 bits, about 16 digits"
 
 
 def _counts(table: TableFile, typing: Typing, column: str) -> dict[str, int]:
@@ -63,16 +68,17 @@ def _counts(table: TableFile, typing: Typing, column: str) -> dict[str, int]:
     return counts
 
 
-def _first_other(table: TableFile, typing: Typing, column: str, family: int) -> tuple[int, str]:
-    """The first row whose cell is not of a family, and the cell."""
+def _first_other(
+    table: TableFile, typing: Typing, column: str, family: int
+) -> tuple[int, str] | None:
+    """The first row whose cell is not of a family, and the cell, if there is one."""
     cell = exp.column(column, quoted=True)
     bits = [1 << place for place in range(family.bit_length()) if family >> place & 1]
     kind = typing.syntaxes[column].kind_of(cell.copy(), likely=family)
     query = exp.select(exp.column("rowid") + 1, cell.copy()).from_(temp_table(ROWS))
     query = query.where(_is_there(column), kind.isin(*bits).not_()).order_by("rowid").limit(1)
     found = table.store.rows(query.where(_is_early())) or table.store.rows(query)
-    ((row, text),) = found
-    return row, text
+    return found[0] if found else None
 
 
 def _is_there(column: str) -> exp.Expr:

@@ -10,10 +10,11 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.columns import clash
 from zodiac_sql.facts.load import literals
+from zodiac_sql.facts.native_text import datatype_of
 from zodiac_sql.language.schema import Predicate, default_columns
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.language.urns import predicate_name
-from zodiac_sql.language.zones import common_zone, united, zone_of
+from zodiac_sql.language.zones import common_zone, is_zoned, united, without_zone, zone_of
 
 MACROS = r"""
 CREATE OR REPLACE TEMP MACRO zodiac_is_class(p, o) AS
@@ -41,7 +42,7 @@ class Fallen(Enum):
     LOSSY = auto()
     OUT_OF_RANGE = auto()
     ZONED = auto()
-    """Some moments have a time zone, and others have none."""
+    """Moments have several time zones, or some have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class LoadedProperty:
     `kinds` counts its objects by datatype (or 'node', 'text'). `forms` has the form that a literal
     of a datatype must have to enter a native column. `misfits` counts objects without it.
     `respelled` tells that a value may be written in several ways. `fallen` tells why the column is
-    not native, although all objects are literals of one family. `moved` tells that moments are
+    not native, although all objects are literals of one datatype. `moved` tells that moments are
     written in UTC, and not in the zone in which the file has them.
     """
 
@@ -68,6 +69,8 @@ class LoadedProperty:
     respelled: bool = False
     fallen: Fallen | None = None
     moved: bool = False
+    enters: bool = True
+    """Whether its statements are to be inserted: others may be none that its column can hold."""
 
     @property
     def arity(self) -> int:
@@ -75,8 +78,22 @@ class LoadedProperty:
 
     @property
     def known_type(self) -> Type | None:
-        """The type that the object column has already."""
-        return None if self.known is None or self.class_ else self.known.columns[1].type
+        """The type that the object column has, and keeps whatever its objects are."""
+        if self.known is None or self.class_:
+            return None
+        type_ = self.known.columns[1].meant
+        keeps = self.known.declared or not self.enters or type_ is Type.ANY
+        return type_ if keeps else None
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether objects that its column cannot hold are refused."""
+        return self.known is not None and self.known.declared
+
+    @property
+    def is_native(self) -> bool:
+        """Whether its objects become native values."""
+        return self.type not in (Type.SYMBOL, Type.ANY)
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -87,13 +104,15 @@ class LoadedProperty:
         return tuple(Column(name, type_) for name, type_ in zip(names, types, strict=False))
 
 
-def profiled(store: Store, file: str, known: Mapping[str, Predicate]) -> list[LoadedProperty]:
+def profiled(
+    store: Store, file: str, known: Mapping[str, Predicate], enters: bool
+) -> list[LoadedProperty]:
     """All properties and classes of zodiac_triple, each with its type.
 
     Creates the temporary tables zodiac_key and zodiac_form, from which the facts are made. Raises
     DataError if the file contradicts itself or what is known of a predicate.
     """
-    found = _counted(store, known)
+    found = _counted(store, known, enters)
     _check_arities(file, found)
     found = [_with_forms(property_) for property_ in found]
     _create_forms(store, found)
@@ -108,15 +127,15 @@ def profiled(store: Store, file: str, known: Mapping[str, Predicate]) -> list[Lo
             "term": [p.term for p in found],
             "class": [p.class_ for p in found],
             "number": [p.number for p in found],
-            "symbolic": [not p.class_ and p.type is Type.SYMBOL for p in found],
-            "native": [p.type is not Type.SYMBOL for p in found],
+            "symbolic": [not p.class_ and not p.is_native for p in found],
+            "native": [p.is_native for p in found],
             "doubtful": [p.misfits > 0 for p in found],
         },
     )
     return found
 
 
-def _counted(store: Store, known: Mapping[str, Predicate]) -> list[LoadedProperty]:
+def _counted(store: Store, known: Mapping[str, Predicate], enters: bool) -> list[LoadedProperty]:
     rows = store.rows(
         "SELECT term, class, CASE WHEN class THEN '' ELSE datatype END AS kind, count(*)"
         " FROM zodiac_statements() GROUP BY ALL ORDER BY ALL"
@@ -127,7 +146,8 @@ def _counted(store: Store, known: Mapping[str, Predicate]) -> list[LoadedPropert
     found = []
     for number, ((term, class_), counts) in enumerate(kinds.items()):
         name = predicate_name(term[1:-1])
-        found.append(LoadedProperty(number, name, term, class_, counts, known.get(name)))
+        there = known.get(name)
+        found.append(LoadedProperty(number, name, term, class_, counts, there, enters=enters))
     return found
 
 
@@ -148,7 +168,7 @@ def _check_arities(file: str, found: list[LoadedProperty]) -> None:
                 "columns here. Nothing was loaded."
             )
         subject = property_.known.columns[0]
-        if subject.type not in (None, Type.SYMBOL):
+        if property_.is_strict and subject.meant not in (None, Type.SYMBOL, Type.ANY):
             said = clash(property_.name, subject, Type.SYMBOL)
             raise DataError(f"{file}: {said} Nothing was loaded.")
 
@@ -158,20 +178,33 @@ def _with_forms(property_: LoadedProperty) -> LoadedProperty:
     known_type = property_.known_type
     if property_.class_ or known_type is Type.SYMBOL:
         return property_
+    if known_type is Type.ANY:
+        return replace(property_, type=Type.ANY)
     if known_type is not None:
         assert property_.known is not None
         before = property_.known.datatypes[1]
-        forms = {
-            datatype: literals.form_of_known(datatype, known_type, before)
-            for datatype in property_.kinds
-        }
+        forms: Mapping[str, str | None]
+        if property_.is_strict:
+            forms = {d: literals.form_of_known(d, known_type, before) for d in property_.kinds}
+        else:
+            forms = _forms_there(property_.kinds, known_type, before)
         kept = {d: form for d, form in forms.items() if form}
         return replace(property_, type=known_type, forms=literals.beside_doubles(kept))
     type_ = literals.common_type(property_.kinds)
-    if type_ is Type.SYMBOL:
-        return property_
-    forms_free = {d: literals.form_of_free(d, type_) for d in property_.kinds}
-    return replace(property_, type=type_, forms=literals.beside_doubles(forms_free))
+    if type_ in (Type.SYMBOL, Type.ANY):
+        return replace(property_, type=type_)
+    forms_free = {d: literals.form_of_written(d, type_) for d in property_.kinds}
+    return replace(property_, type=type_, forms=forms_free)
+
+
+def _forms_there(
+    datatypes: Collection[str], type_: Type, before: str | None
+) -> Mapping[str, str | None]:
+    """The forms of literals that a native column which nobody declared may have."""
+    own = without_zone(datatype_of(type_, before))
+    zoned = {"written moment": "written zoned moment" if is_zoned(before) else "written local"}
+    forms = {d: literals.form_of_written(d, type_) for d in datatypes if d == own}
+    return {d: zoned.get(form, form) for d, form in forms.items()}
 
 
 def _create_forms(store: Store, found: list[LoadedProperty]) -> None:
@@ -208,8 +241,8 @@ class _Fitting:
 def _fitting(store: Store) -> dict[tuple[str, str], _Fitting]:
     rows = store.rows(
         "SELECT term, datatype, count_if(zodiac_fits(value, form)),"
-        " min(TRY_CAST(value AS BIGINT)) FILTER (form = 'integer'),"
-        " max(TRY_CAST(value AS BIGINT)) FILTER (form = 'integer'),"
+        " min(TRY_CAST(value AS BIGINT)) FILTER (form IN ('integer', 'written integer')),"
+        " max(TRY_CAST(value AS BIGINT)) FILTER (form IN ('integer', 'written integer')),"
         " count_if(form LIKE '%moment' AND zodiac_zoned(value)), min(zone), max(zone),"
         " coalesce(min(zone) < max(zone) OR bool_or(zodiac_respelled(value, form))"
         " AND (min(zone) IS NULL OR min(strlen(value)) < max(strlen(value))), false)"
@@ -222,21 +255,21 @@ def _fitting(store: Store) -> dict[tuple[str, str], _Fitting]:
 
 
 def _decided(property_: LoadedProperty, fits: Mapping[tuple[str, str], _Fitting]) -> LoadedProperty:
-    """The property with its final type: native if all fit, or if the predicate has the type."""
-    if property_.type is Type.SYMBOL:
+    """The property with its final type: native if all fit, or if the predicate keeps its type."""
+    if not property_.is_native:
         return property_
     found = {d: fits[property_.term, d] for d in property_.forms}
     total = sum(property_.kinds.values())
     misfits = total - sum(fitting.count for fitting in found.values())
     zoned = sum(fitting.zoned for fitting in found.values())
+    zones = set().union(*(fitting.zones for fitting in found.values()))
     if property_.known_type is None:
         bounded = all(literals.within_bounds(d, f.low, f.high) for d, f in found.items())
-        if misfits or not bounded or zoned not in (0, total):
+        if misfits or not bounded or zoned not in (0, total) or len(zones) > 1:
             why = Fallen.LOSSY if misfits else Fallen.ZONED if bounded else Fallen.OUT_OF_RANGE
-            return replace(property_, type=Type.SYMBOL, forms={}, fallen=why)
-    zones = set().union(*(fitting.zones for fitting in found.values()))
+            return replace(property_, type=Type.ANY, forms={}, fallen=why)
     zone = common_zone(zones)
-    before = property_.known.datatypes[1] if property_.known is not None else None
+    before = property_.known.datatypes[1] if property_.known and property_.known_type else None
     datatype = united(before, literals.common_datatype(property_.forms, property_.type, zone))
     return replace(
         property_,

@@ -61,16 +61,25 @@ WHERE NOT doubtful OR zodiac_fits(value, form)
 
 
 def load_rdf(
-    store: Store, source: SourceFile, suffix: str, known: Mapping[str, Predicate], skip_bad: bool
+    store: Store,
+    source: SourceFile,
+    suffix: str,
+    known: Mapping[str, Predicate],
+    skip_bad: bool,
+    enters: bool,
 ) -> Loaded:
-    """Stage the facts of an RDF file, whose syntax the suffix tells. Raises DataError."""
+    """Stage the facts of an RDF file, whose syntax the suffix tells. Raises DataError.
+
+    They are to be inserted if the file `enters`, else deleted.
+    """
     if suffix == ".nt":
-        return _load(store, LineFile(source, "nt"), source, known, skip_bad)
+        return _load(store, LineFile(source, "nt"), source, known, skip_bad, enters)
     if suffix == ".nq":
-        return _load(store, LineFile(source, "nq"), source, known, skip_bad)
+        return _load(store, LineFile(source, "nq"), source, known, skip_bad, enters)
     with syntaxes.as_nquads(source, suffix, skip_bad) as (converted, prefixes):
         file = LineFile(converted, "nq", (syntaxes.FORMATS[suffix], source))
-        return replace(_load(store, file, source, known, skip_bad), prefixes=prefixes)
+        loaded = _load(store, file, source, known, skip_bad, enters)
+        return replace(loaded, prefixes=prefixes)
 
 
 def _load(
@@ -79,12 +88,13 @@ def _load(
     source: SourceFile,
     known: Mapping[str, Predicate],
     skip_bad: bool,
+    enters: bool,
 ) -> Loaded:
     """Stage the facts of the statements in `file`, which are those of `source`."""
     with scratch(store, *_TABLES):
         reading = ntriples.read(store, file, skip_bad)
         store.run(literals.MACROS + properties.MACROS + urns.MACROS + blanks.MACROS)
-        found = properties.profiled(store, file.name, known)
+        found = properties.profiled(store, file.name, known, enters)
         misfits = _misfits(store, file, found, skip_bad)
         remarks = (
             *kept_as_text.notes(store, file, found, reading),
@@ -96,7 +106,7 @@ def _load(
         store.run("DROP TABLE temp.zodiac_triple")
         dictionary.encode(store, "zodiac_fact", ["s", "o"], "zodiac_fact_id")
         staged = tuple(_staged(store, property_) for property_ in found)
-    dropped = sum(property_.misfits for property_ in found)
+    dropped = sum(property_.misfits for property_ in found if property_.is_strict)
     skipped = sorted({*reading.skipped, *misfits}, key=lambda bad: bad.line or 0)[:MOST_LISTED]
     notes = (*remarks, *(("graph names were ignored",) if reading.graphs else ()))
     return Loaded(
@@ -120,7 +130,7 @@ def _misfits(
     """
     bad: list[Skipped] = []
     for property_ in found:
-        if property_.misfits:
+        if property_.misfits and property_.is_strict:
             reason = f"no {property_.type} for {property_.name}"
             values = {
                 "term": property_.term,
@@ -150,11 +160,13 @@ def _staged(store: Store, property_: LoadedProperty) -> Staged:
         create_temp(table, exp.select(*picked).from_(temp_table("zodiac_fact_id")).where(mine))
     )
     datatypes = (None, property_.datatype)[: len(names)]
-    return Staged(property_.name, property_.columns, datatypes, table, named=False)
+    absent = 0 if property_.is_strict else property_.misfits
+    columns = property_.columns
+    return Staged(property_.name, columns, datatypes, table, named=False, absent=absent)
 
 
 def _object(type_: Type) -> exp.Expr:
     """The object of a fact of zodiac_fact_id, which has a form that fits the type."""
-    if type_ is Type.SYMBOL:
+    if type_ in (Type.SYMBOL, Type.ANY):
         return exp.column("o")
     return native_value(exp.column("value"), type_)

@@ -113,7 +113,11 @@ def _syntaxes(
     require_columns(file.path, names, wanted)
     require_unnumbered(file.path, names, options)
     reached = reached_into([*found], options)
-    types = known_types([*taken.values()], known)
+    types = {
+        name: type_
+        for name, type_ in known_types([*taken.values()], known).items()
+        if type_ is Type.ANY or not options.widens or (known and known.declared)
+    }
     return {
         name: cells.JSON
         if name in reached
@@ -163,8 +167,11 @@ def _suited(syntax: cells.Syntax, known: Type | None) -> cells.Syntax:
     fits: tuple[Type | None, ...] = (None, syntax.type)
     if syntax is cells.STRING:
         fits = (None, Type.SYMBOL, Type.DATE, Type.TIMESTAMP)
+        fits = (*fits, Type.ANY)
     elif syntax.type is Type.INT:
-        fits = (None, Type.INT, Type.DECIMAL, Type.FLOAT)
+        fits = (None, Type.INT, Type.DECIMAL, Type.FLOAT, Type.ANY)
+    elif syntax.type is Type.BOOL:
+        fits = (None, Type.BOOL, Type.ANY)
     return syntax if known in fits else cells.JSON
 
 

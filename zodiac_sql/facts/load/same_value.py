@@ -22,7 +22,6 @@ from zodiac_sql.facts.rdf_values import Literals
 from zodiac_sql.facts.stage import scratch
 from zodiac_sql.language.prefixed import prefixed
 from zodiac_sql.language.symbols import XSD
-from zodiac_sql.language.syntax import Type
 
 MOST_ODD = 10_000
 MOST_BESIDE = 100_000
@@ -62,7 +61,7 @@ def notes(store: Store, file: str, found: Sequence[LoadedProperty]) -> Iterator[
 
     It reads zodiac_triple, as it was read from the file.
     """
-    asked = [p for p in found if p.type is not Type.SYMBOL and (len(p.forms) > 1 or p.respelled)]
+    asked = [p for p in found if p.is_native and (len(p.forms) > 1 or p.respelled)]
     if not asked or sum(_odd_datatypes(p) for p in asked) > MOST_ODD:
         return
     ways = [Literals(p.type, p.forms, None) for p in asked]

@@ -84,11 +84,18 @@ def load_table(
 def _load_rows(
     table: TableFile, name: str, predicate: Predicate | None, skip_bad: bool, widens: bool
 ) -> Loaded:
-    """Stage the cells in zodiac_rows, except the rows that are refused."""
+    """Stage the cells in zodiac_rows, except the rows that are refused.
+
+    Rows to be deleted with cells that the predicate's columns cannot hold are not there.
+    """
     store = table.store
     typing = typed(table, predicate, widens)
     told = tuple(mixed_cells.notes(table, typing))
     wrong, shown = misfits(table, typing) if typing.doubtful else (0, [])
+    absent = 0
+    if wrong and not widens and not typing.declared:
+        absent, wrong, shown = wrong, 0, []
+        table.drop([*map(typing.misfit, typing.doubtful)], whole=True)
     bad = _by_line([*table.rejected, *table.uneven, *shown])
     count = len(table.rejected) + table.uneven_count + wrong
     if bad and not skip_bad:
@@ -105,11 +112,18 @@ def _load_rows(
     store.run(create_temp_view(CELLS, typing.values()))
     try:
         source = SourceTable(
-            CELLS, table.named, typing.untyped, table.place, good=not table.has_gaps()
+            CELLS,
+            table.named,
+            typing.untyped,
+            table.place,
+            good=not table.has_gaps(),
+            terms=typing.terms,
+            zoned=typing.zoned,
         )
-        staged = stage_table(store, name, source, predicate, widens=widens)
+        staged = stage_table(store, name, source, predicate, gone=not widens, of_file=True)
     finally:
         store.run(drop_view(CELLS))
+    staged = replace(staged, absent=staged.absent + absent) if absent else staged
     return Loaded((staged,), count_facts(store, staged), bad[:MOST_LISTED], count, told)
 
 
