@@ -13,6 +13,7 @@ from zodiac_sql.language.infer import Columns, Inferred, clashes_of, infer
 from zodiac_sql.language.moment_constants import rule_with_moments
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Column, Rule, Type, atoms_of
+from zodiac_sql.language.types import body_types
 from zodiac_sql.program.check import in_order
 from zodiac_sql.program.fact_types import settle_facts
 from zodiac_sql.program.state import State
@@ -111,7 +112,7 @@ def _columns_at_fault(
     for name, place in found:
         types = list(columns[name])
         types[place] = Type.ANY
-        if not any(clashes_of(rule, {**columns, name: types}, functions)):
+        if not body_types(rule.body, {**columns, name: types}, functions).problems:
             return [(name, place)]
     return found
 
