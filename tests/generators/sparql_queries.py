@@ -90,6 +90,12 @@ def random_graph(rng: random.Random) -> str:
     return prefixes + "\n".join(dict.fromkeys(lines))
 
 
+def mixed_columns(rng: random.Random) -> str:
+    """Declarations of some properties, whose values are then terms of all kinds, and not native."""
+    names = [name.removeprefix(":") for name in _VALUES if rng.random() < 0.4]
+    return "\n".join(f".decl <http://e/{name}>(s: symbol, o: any)." for name in names)
+
+
 class RandomQuery:
     """Draws one query. Where SPARQL leaves the answer open, it is not drawn."""
 

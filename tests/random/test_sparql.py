@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from generators.sparql_queries import RandomQuery, random_graph
+from generators.sparql_queries import RandomQuery, mixed_columns, random_graph
 from support import budget
 from support.sparql_answers import in_order, loaded, ours, theirs
 
@@ -26,6 +26,7 @@ def test_random_queries(tmp_path: Path) -> None:
         path.write_text(random_graph(chance))
         store = loaded(path)
         with zodiac_sql.connect() as kb:
+            kb.add_rules(mixed_columns(chance))
             kb.load(path)
             for _ in range(8):
                 query, reading = RandomQuery(chance).pair()
@@ -49,6 +50,7 @@ def test_random_orders(tmp_path: Path) -> None:
         path = tmp_path / "graph.ttl"
         path.write_text(random_graph(chance))
         with zodiac_sql.connect() as kb:
+            kb.add_rules(mixed_columns(chance))
             kb.load(path)
             for _ in range(8):
                 query, down = RandomQuery(chance).ordered()

@@ -277,8 +277,11 @@ class Values:
                 SQL_TYPES[p] if p is not Type.SYMBOL else "TEXT" for p in registered.parameters
             )
             cast = [exp.cast(a, t) for a, t in zip(arguments, wanted, strict=True)]
-            computed = any(isinstance(argument, Call) for argument in call.arguments)
-            sql = (python_call_if_there if computed else python_call)(call.function, cast)
+            may_lack = any(
+                isinstance(argument, Call) or self._given_type(call, place) is Type.ANY
+                for place, argument in enumerate(call.arguments)
+            )
+            sql = (python_call_if_there if may_lack else python_call)(call.function, cast)
         else:
             types = [self._given(call, place) for place in range(len(call.arguments))]
             sql = built(call.function, type_, arguments, types)
