@@ -126,7 +126,13 @@ def _value(rng: Random, verb: str, kind: str) -> Any:
         kind = "int"
     if kind == "mixed":
         kind = rng.choice(list(POOLS)) if verb in ("insert", "text") else "symbol"
-    return rng.choice(POOLS[kind])
+    value = rng.choice(POOLS[kind])
+    # RDF says that it is an xsd:double, and no int that has become a float.
+    return term_of(value).text if verb == "nt" and kind == "float" else value
+
+
+def is_literal(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith('"')
 
 
 def possible(batches: Sequence[Batch]) -> tuple[str | None, ...]:
@@ -134,14 +140,14 @@ def possible(batches: Sequence[Batch]) -> tuple[str | None, ...]:
     type_: str | None = None
     values = [o for batch in batches for _, o in batch.rows]
     for value in values:
-        type_ = joined(type_, None if value in LITERALS else value_type(value))
-    if not any(value in LITERALS for value in values):
+        type_ = joined(type_, None if is_literal(value) else value_type(value))
+    if not any(map(is_literal, values)):
         return (type_,)
     return ("any", type_) if type_ else ("any", *POOLS, "decimal")
 
 
 def _stored(value: Any, type_: str | None) -> Any:
-    if value in LITERALS:
+    if is_literal(value):
         value = Term(value)
     found = undeclared_term(value) if type_ == "any" else as_type(value, type_)
     return getattr(found, "text", found)
