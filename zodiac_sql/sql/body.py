@@ -147,16 +147,17 @@ class Body:
         known = self.values.known
         local: dict[str, Value] = {}
         for column, term in zip(relation.columns, atom.terms, strict=True):
-            stored = Value(exp.column(column.name, table=alias, quoted=True), column.meant)
-            here = stored
-            if column.name in read:
+            here = stored = Value(exp.column(column.name, table=alias, quoted=True), column.meant)
+            value = None
+            if isinstance(term, Variable):
+                value = known.get(term.name) or local.get(term.name)
+            if column.name in read and not (value and value.type in ENCODED):
                 here = Value(_native_column(column.name, alias), read[column.name])
             if isinstance(term, Constant):
                 conditions.append(here.sql.eq(self.values.of(term).sql))
                 continue
-            value = known.get(term.name) or local.get(term.name)
             if value is not None:
-                conditions.append(here.sql.eq(self.values.native(value, here.type)))
+                conditions.append(self.values.agree(here, value))
             if value is None or (bind and term.name in self._provisional):
                 whole = stored if self._wanted(term) in ENCODED else here
                 found = self.values.widened(term, whole)

@@ -16,7 +16,7 @@ from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.dictionary import KNOWN
 from zodiac_sql.database.statements import temp_table, text
 from zodiac_sql.facts.native_text import datatype_of, literal_text
-from zodiac_sql.language.decimals import is_widened
+from zodiac_sql.language.decimals import is_widened, widest_number
 from zodiac_sql.language.functions import BUILTINS, COMPARISONS, fixed_texts, signature
 from zodiac_sql.language.syntax import SAME, Call, Column, Constant, Expression, Type, Variable
 from zodiac_sql.language.types import expression_type, is_narrowed
@@ -164,6 +164,16 @@ class Values:
         if value.type is not Type.ANY or type_ is None or type_ in ENCODED:
             return self.as_id(value)
         return native(self.parts(value), type_)
+
+    def agree(self, here: Value, value: Value) -> exp.Expr:
+        """Whether what a column holds is the value of a variable that stands there.
+
+        Of a variable of terms, native columns of types that do not compare can be in one atom.
+        """
+        types = {here.type, value.type}
+        if len(types) > 1 and not types & {None, *ENCODED} and not widest_number(types):
+            return exp.false()
+        return here.sql.eq(self.native(value, here.type))
 
     def as_term(self, value: Value) -> Value:
         """A native value as the literal that it is in a mixed column; terms as they are."""
