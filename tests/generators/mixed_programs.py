@@ -21,7 +21,16 @@ from generators.programs import Rule
 from generators.typed_language import DERIVED_NAMES, EXPLICIT_NAMES
 from support.mixed_programs import Row, stored
 from support.mixed_terms import XSD, MixedValue, Term, undeclared_term
-from support.mixed_types import Clash, Types, column_types, joined, value_type
+from support.mixed_types import (
+    Clash,
+    Types,
+    check_body,
+    column_types,
+    is_ill_typed,
+    joined,
+    value_type,
+    variable_types,
+)
 from support.naive import reads
 
 
@@ -202,7 +211,7 @@ class State:
                 )
                 for i, old in enumerate(settled[name])
             )
-        types = column_types(list(rules.values()), settled, program.strict)
+        types = self._fitting(rules, settled, program)
         settled = {
             name: tuple(s and t for s, t in zip(old, types[name], strict=True))
             for name, old in settled.items()
@@ -220,6 +229,56 @@ class State:
             if not (p.declared or facts.get(p.name) or p.name in mentioned):
                 settled[p.name] = types[p.name] = (None,) * len(p.kinds)  # type: ignore[index]
         return State(rules, facts, settled, types)
+
+    def _fitting(
+        self,
+        rules: Mapping[str, Rule],
+        settled: dict[str, tuple[str | None, ...]],
+        program: Program,
+    ) -> Types:
+        """The types of all columns, where rules that were there may widen what is settled.
+
+        They do where the first facts of a column are texts, and they ask for other values.
+        """
+        while True:
+            types = column_types(list(rules.values()), settled, program.strict)
+            bad = [rule for rule in rules.values() if is_ill_typed(rule, types)]
+            wider = [
+                place
+                for rule in bad
+                if rule.name in self.rules
+                for place in self._at_fault(rule, settled, types, program)
+            ]
+            if not bad:
+                return types
+            if not wider:
+                raise Clash(bad[0].name)
+            for name, place in wider:
+                settled[name] = _with_any(settled[name], place)
+
+    def _at_fault(
+        self, rule: Rule, settled: Types, types: Types, program: Program
+    ) -> list[tuple[str, int]]:
+        """The columns that are to hold all terms, so that a rule fits: one, or all that may be."""
+        found = [
+            (name, place)
+            for name in dict.fromkeys(name for name, _ in reads(rule.body))
+            if name not in program.strict
+            for place, type_ in enumerate(settled[name])
+            if type_ == "symbol" and self.settled[name][place] is None
+        ]
+        for name, place in found:
+            wider = {**types, name: _with_any(types[name], place)}
+            try:
+                check_body(rule.body, wider, variable_types(rule.body, wider))
+            except Clash:
+                continue
+            return [(name, place)]
+        return found
+
+
+def _with_any(types: Sequence[str | None], place: int) -> tuple[str | None, ...]:
+    return (*types[:place], "any", *types[place + 1 :])
 
 
 def _kept(row: Row, types: Sequence[str | None], declared: bool) -> Row:

@@ -213,7 +213,7 @@ class MixedRules:
         return Atom(head.name, tuple(terms))
 
     def closure(self, head: Predicate) -> list[Rule]:
-        """The rules of a transitive relation, perhaps symmetric, perhaps of different terms only."""
+        """The rules of a transitive relation, perhaps symmetric, or of different terms only."""
         x, y, z = Var("X"), Var("Y"), Var("Z")
         body: list[Literal] = [Atom(head.name, (x, y)), Atom(head.name, (y, z))]
         if chance(self.rng, 40):

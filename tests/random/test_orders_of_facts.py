@@ -35,7 +35,7 @@ KEPT = f"kept: kept(X, N) :- <{PROPERTY}>(N, X), not none(X)."
 BIG = f"big: big(X) :- <{PROPERTY}>(_, X), X > 2."
 COMPARED = ("int", "decimal", "float", "any")
 ORDERS = 3
-TRIES = budget.either(ci=8, fuzz=10)
+TRIES = budget.either(ci=5, fuzz=10)
 
 POOLS: dict[str, Sequence[Any]] = {
     "int": (1, 2, 5, -3, 2**40),
@@ -81,17 +81,22 @@ def check(open_kb: OpenKb, seed: int) -> None:
     rng = Random(seed)
     batches = random_batches(rng)
     first: str | None = None
+    values = [o for batch in batches for _, o in batch.rows]
+    # A first fact that cannot be compared, and is no text, is refused beside a rule that compares.
+    asks = rng.random() < 0.5 and all(type(o) in (int, float, str) for o in values)
     for _ in range(ORDERS):
         rng.shuffle(batches)
         print("% order", *batches, sep="\n%   ")
         with TemporaryDirectory() as directory, open_kb(Path(directory) / "case.duckdb") as kb:
             if rng.random() < 0.5:
                 kb.add_rules(KEPT)
+            if asks:
+                kb.add_rules(BIG)
             bring(kb, batches, Path(directory), together=rng.random() < 0.3)
             kb.add_rules(KEPT)
             type_ = column_type(kb)
             assert type_ == (first := first or type_)
-            assert type_ in possible(batches)
+            assert type_ in possible(batches) or (asks and type_ == "any")
             facts = {(s, _stored(o, type_)) for batch in batches for s, o in batch.rows}
             found = {(s, repr(o)) for s, o in kb.table(PROPERTY).fetchall()}
             assert found == {(s, repr(o)) for s, o in facts}

@@ -211,10 +211,9 @@ def undeclared_term(value: MixedValue) -> Term:
 
     Such a column may have been one of ints, and then of floats: so whole floats are ints there.
     """
-    if isinstance(value, float | Decimal) and math.isfinite(value) and value == int(value):
-        if -(2**63) <= value < 2**63:
-            return term_of(int(value))
-    return term_of(value)
+    number = isinstance(value, float | Decimal) and math.isfinite(value)
+    whole = number and value == int(value) and -(2**63) <= value < 2**63
+    return term_of(int(value) if whole else value)
 
 
 def _literal(form: str, datatype: str) -> Term:
@@ -351,6 +350,6 @@ def term_of_number(number: Number) -> Term:
 
 def _decimal_text(value: Decimal) -> str:
     """A decimal without zeros that say nothing."""
-    text = f"{abs(value) if not value else value:f}"
+    text = f"{value if value else abs(value):f}"
     text = text.rstrip("0") if "." in text else f"{text}."
     return f"{text}0" if text.endswith(".") else text

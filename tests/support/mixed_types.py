@@ -31,7 +31,7 @@ class Clash(Exception):
 
 
 def column_types(rules: Sequence[Rule], settled: Types, strict: Collection[str]) -> Types:
-    """The types of all columns; those of predicates that are not `strict` widen. Raises Clash."""
+    """The types of all columns; those of predicates that are not `strict` widen."""
     types = dict(settled)
     changed = True
     while changed:
@@ -45,9 +45,15 @@ def column_types(rules: Sequence[Rule], settled: Types, strict: Collection[str])
             found = tuple(map(joined, types[name], given))
             changed |= found != types[name]
             types[name] = found
-    for rule in rules:
-        check(rule, types)
     return types
+
+
+def is_ill_typed(rule: Rule, types: Types) -> bool:
+    try:
+        check(rule, types)
+    except Clash:
+        return True
+    return False
 
 
 def joined(first: str | None, second: str | None) -> str | None:
@@ -174,9 +180,8 @@ def check(rule: Rule, types: Types) -> None:
     check_body(rule.body, types, variables)
     for term, wanted in zip(rule.head.terms, types[rule.head.predicate], strict=True):
         given = expression_type(term, variables)
-        if given and wanted and given != wanted and wanted != "any":
-            if _widest(given, wanted) != wanted:
-                raise Clash(f"{rule.name} gives {given} to a column of {wanted}")
+        if given and wanted and joined(given, wanted) != wanted:
+            raise Clash(f"{rule.name} gives {given} to a column of {wanted}")
 
 
 def check_body(body: Iterable[Literal], types: Types, variables: Mapping[Var, str | None]) -> None:
@@ -212,9 +217,10 @@ def _check_aggregate(literal: Aggregate, types: Types, outside: Mapping[Var, str
     if literal.function in ("SUM", "AVG", "MED") and argument not in (None, "any", *NUMBERS):
         raise Clash(f"{literal.function} of {argument}")
     value = aggregate_type(literal, argument)
-    if literal.otherwise is not None and value not in (None, "float", "any"):
-        if _widest(value, value_type(literal.otherwise)) != value:
-            raise Clash(f"ELSE gives another type than {value}")
+    if literal.otherwise is not None and value not in (None, "any"):
+        other = value_type(literal.otherwise)
+        if joined(value, other) != value:
+            raise Clash(f"ELSE gives {other} where the value is {value}")
 
 
 def _check_expression(expression: object, variables: Mapping[Var, str | None]) -> None:
