@@ -66,16 +66,15 @@ MIXED = [
 
 
 @pytest.mark.parametrize(("texts", "said"), MIXED)
-def test_why_a_column_is_text_is_told(store: Store, tmp_path: Path, texts: str, said: str) -> None:
+def test_why_a_column_has_several_kinds_is_told(
+    store: Store, tmp_path: Path, texts: str, said: str
+) -> None:
     path, lines = tmp_path / "p.csv", "".join(f"x,{text}\n" for text in texts.split())
-    notes = [note for note in load(store, path, f"a,b\n{lines}").notes if "is kept" in note]
-    start, end = (
-        f"{path}: column b is kept as text, because ",
-        "Rules compare texts by their letters.",
-    )
-    assert notes == ([f"{start}{said}. {end}"] if said else [])
+    notes = [note for note in load(store, path, f"a,b\n{lines}").notes if "the type any" in note]
+    assert notes == ([f"{path}: column b has the type any, because {said}"] if said else [])
     known = {"p": predicate("p", Type.SYMBOL, Type.SYMBOL)}
-    assert not any("is kept" in note for note in load(store, path, f"s,o\n{lines}", known).notes)
+    notes = list(load(store, path, f"s,o\n{lines}", known).notes)
+    assert not any("the type any" in note for note in notes)
 
 
 def test_csv_moments_with_zones_are_utc(store: Store, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from generators.mixed_rules import MixedRules, chance
 from generators.programs import Rule
 from generators.typed_language import DERIVED_NAMES, EXPLICIT_NAMES
 from support.mixed_programs import Row, stored
-from support.mixed_terms import XSD, MixedValue, Term
+from support.mixed_terms import XSD, MixedValue, Term, undeclared_term
 from support.mixed_types import NUMBERS, Clash, Types, column_types, joined, value_type
 from support.naive import reads
 
@@ -189,6 +189,11 @@ class State:
         settled = dict(self.settled)
         for name, rows in change.inserts.items():
             strict = name in program.strict
+            # What rules have made a column of terms is one for the facts that come, too.
+            settled[name] = tuple(
+                old or ("any" if known == "any" else None)
+                for old, known in zip(settled[name], self.types[name], strict=True)
+            )
             settled[name] = tuple(
                 _settled(
                     old, [row[i] for row in rows], [row[i] for row in facts.get(name, ())], strict
@@ -200,14 +205,27 @@ class State:
             name: tuple(s and t for s, t in zip(old, types[name], strict=True))
             for name, old in settled.items()
         }
-        for name, rows in change.inserts.items():
-            facts[name] = facts.get(name, frozenset()) | set(rows)
-        facts = {n: frozenset(stored(r, types[n]) for r in rows) for n, rows in facts.items()}
+        there = {
+            name: [*facts.get(name, ()), *change.inserts.get(name, ())]  # in a set, 1 would be True
+            for name in {**facts, **change.inserts}
+        }
+        facts = {
+            n: frozenset(_kept(r, types[n], n in program.strict) for r in rows)
+            for n, rows in there.items()
+        }
         mentioned = {name for rule in rules.values() for name in predicates_of(rule)}
         for p in program.schema:
             if not (p.declared or facts.get(p.name) or p.name in mentioned):
                 settled[p.name] = types[p.name] = (None,) * len(p.kinds)  # type: ignore[index]
         return State(rules, facts, settled, types)
+
+
+def _kept(row: Row, types: Sequence[str | None], declared: bool) -> Row:
+    """A fact as its columns hold it."""
+    if not declared:
+        pairs = zip(row, types, strict=True)
+        row = tuple(undeclared_term(v) if type_ == "any" else v for v, type_ in pairs)
+    return stored(row, types)
 
 
 def _settled(

@@ -37,7 +37,7 @@ def load(
 def predicate(name: str, *types: Type, datatype: str | None = None) -> Predicate:
     columns = tuple(Column(n, t) for n, t in zip(("s", "o"), types, strict=False))
     datatypes = (None, datatype)[: len(types)]
-    return Predicate(name, name, columns, types, datatypes)
+    return Predicate(name, name, columns, types, datatypes, declared=True)
 
 
 GOOD = "<http://e.org/a> <http://e.org/p> <http://e.org/b> .\n"

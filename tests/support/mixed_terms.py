@@ -204,6 +204,17 @@ def term_of(value: MixedValue) -> Term:
     return _literal(value.isoformat(), "date")
 
 
+def undeclared_term(value: MixedValue) -> Term:
+    """The term that a fact's value is in a column that nobody declared.
+
+    Such a column may have been one of ints, and then of floats: so whole floats are ints there.
+    """
+    if isinstance(value, float) and math.isfinite(value) and value == int(value):
+        if -(2**63) <= value < 2**63:
+            return term_of(int(value))
+    return term_of(value)
+
+
 def _literal(form: str, datatype: str) -> Term:
     return Term(f'"{form}"^^<{XSD}{datatype}>')
 

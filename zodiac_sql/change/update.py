@@ -303,7 +303,7 @@ class Update:
         from zodiac_sql.facts.load.options import options_of  # late: most changes read no file
 
         name = self._collected.edits.meant(predicate) if predicate else None
-        return File(path, name, skip_bad, options_of(options, widens=inserts))
+        return File(path, name, skip_bad, options_of(options, enters=inserts))
 
 
 def _row_options(given: RowKeywords) -> RowOptions:

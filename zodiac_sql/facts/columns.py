@@ -297,16 +297,23 @@ def is_apart(columns: Sequence[SourceColumn], known: Predicate) -> bool:
 
 def clash(predicate: str, target: Column, found: Type) -> str:
     """The message that values of one type cannot enter a column of another, with the way out."""
-    assert target.meant is not None
     said = f"{predicate}: column {target.name} has the type {target.meant}, the data have {found}. "
+    return said + way_out(predicate, target, found)
+
+
+def way_out(predicate: str, target: Column, found: Type) -> str:
+    """What can be done where values of one type cannot enter a declared column of another."""
     if is_widened(target.meant, found):
         exactly = "Make them decimals (decimal.Decimal in Python), or" * (
             target.type is Type.DECIMAL
         )
-        return said + (
+        return (
             f"{exactly or 'For fractions,'} let the column have {found}s: "
             f'kb.alter("{predicate}", {{"{target.name}": "{found}"}})'
         )
     if target.type is Type.SYMBOL:
-        return said + "Convert the data to text, or give the column another type by `alter`."
-    return said + f"Convert the data to {target.type}, or use another predicate."
+        return "Convert the data to text, or give the column another type by `alter`."
+    return (
+        f"Convert the data to {target.type}, or let the column have all of them: "
+        f'kb.alter("{predicate}", {{"{target.name}": "any"}})'
+    )

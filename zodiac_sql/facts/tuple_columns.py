@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from zodiac_sql.errors import DataError
+from zodiac_sql.facts.columns import way_out
 from zodiac_sql.facts.decimal_rows import decimals
 from zodiac_sql.facts.moment_texts import (
     READERS,
@@ -191,10 +192,11 @@ def _require_type(column: TupleColumn, values: tuple[Any, ...], kinds: Kinds) ->
         if found not in (type_, None) and not is_widened(found, type_)
     ]:
         at = min(_first(values, kind) for kind in others)
+        found = kinds[type(values[at])]
+        assert column.known and found
         raise DataError(
             f"{column.where} has the type {type_}, and holds {shown(values[at])} in row {at + 1}, "
-            f"of type {kinds[type(values[at])]}. Convert it first, or give the column another type "
-            f'by `alter`: kb.alter("{column.predicate}", {{"{column.name}": "any"}}).'
+            f"of type {found}. {way_out(column.predicate, column.known, found)}"
         )
 
 

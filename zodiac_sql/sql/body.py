@@ -8,6 +8,7 @@ computed once.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -270,10 +271,14 @@ class Body:
         if correlated:
             self.joins.join(item, conditions, kind="ANTI")
             return
-        inner = exp.select(exp.Literal.number(1)).from_(item)
-        for condition in conditions:
-            inner = inner.where(condition, copy=False)
-        self.joins.where(exp.not_(exp.Exists(this=inner)))
+        for part in relation.parts:
+            # One by one: in a recursion on one thread, DuckDB 2.0.1 takes EXISTS of a union for
+            # false from the second round on.
+            one = with_native(source(replace(relation, parts=(part,)), alias), alias, read)
+            inner = exp.select(exp.Literal.number(1)).from_(one)
+            for condition in conditions:
+                inner = inner.where(condition.copy(), copy=False)
+            self.joins.where(exp.not_(exp.Exists(this=inner)))
 
     # Bindings
 

@@ -118,16 +118,16 @@ def misfits(table: TableFile, typing: Typing) -> tuple[int, list[Skipped]]:
     return table.refused({name: typing.misfit(name) for name in typing.doubtful}, reason)
 
 
-def typed(table: TableFile, known: Predicate | None, widens: bool) -> Typing:
+def typed(table: TableFile, known: Predicate | None, enters: bool) -> Typing:
     """A type for each column: the one that all cells look like, or that of the predicate.
 
-    With `widens`, only a declared predicate tells types, and columns of terms of all kinds.
+    If its rows `enter`, only a declared predicate tells types, and columns of terms of all kinds.
     """
     declared = known is not None and known.declared
     of_predicate = {
         name: type_
         for name, type_ in known_types(table.names, known).items()
-        if declared or not widens or type_ is Type.ANY
+        if declared or not enters or type_ is Type.ANY
     }
     syntaxes = {n: syntax.suiting(of_predicate.get(n)) for n, syntax in table.syntaxes.items()}
     table = replace(table, syntaxes=syntaxes)

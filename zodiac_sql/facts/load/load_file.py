@@ -42,7 +42,7 @@ def load_file(
     check_names(str(path), [*(options.columns or {}).values()])
     with opened(path) as file:
         if suffix in rdf.SUFFIXES:
-            loaded = rdf.load_rdf(store, file, suffix, known, skip_bad, options.widens)
+            loaded = rdf.load_rdf(store, file, suffix, known, skip_bad, options.enters)
         else:
             loaded = tables.load_table(store, file, suffix, predicate, known, skip_bad, options)
     return _with_skipped_noted(loaded, path)

@@ -54,7 +54,7 @@ def load_parquet(
         table.drop(list(map(is_empty, table.names)), whole=True)
     place = replace(table, numbered=False).place  # who asks has the row of the file
     rows = SourceTable(ROWS, True, offered.untyped, place, numbered=offered.numbered)
-    staged = stage_table(store, name, rows, known, gone=not options.widens, of_file=True)
+    staged = stage_table(store, name, rows, known, gone=not options.enters, of_file=True)
     facts = count_facts(store, staged)
     notes = (*told.notes, *notes_on(file.path, offered.left_out.rows))
     return Loaded((staged,), facts, tuple(gaps), empty, notes)

@@ -32,8 +32,8 @@ class Options(RowOptions):
     null_string: str | None = None
     date_format: str | None = None
     timestamp_format: str | None = None
-    widens: bool = False
-    """Whether fractions may make a column of ints one of floats."""
+    enters: bool = True
+    """Whether its rows are to be inserted, so that columns may become wider; else deleted."""
     prunes: bool = False
     """Whether only those columns are read that rules name (pruned.py)."""
     read: ColumnsRead | None = None
@@ -41,7 +41,7 @@ class Options(RowOptions):
 
     def require_fitting(self, path: Path, suffix: str) -> None:
         """Refuse options that say nothing about this kind of file. Raises DataError."""
-        said = replace(self, widens=False, prunes=False)  # RDF has no columns to leave out
+        said = replace(self, enters=True, prunes=False)  # RDF has no columns to leave out
         if suffix not in _TABLES and said != DEFAULTS:
             raise DataError(f"{path} is no table: options for columns and cells do not fit it.")
         of_csv = (
@@ -61,7 +61,7 @@ class Options(RowOptions):
 DEFAULTS = Options()
 
 
-def options_of(given: TableOptions, widens: bool) -> Options:
+def options_of(given: TableOptions, enters: bool) -> Options:
     """Options from keyword arguments. Raises DataError, or TypeError for an unknown keyword."""
     formats = (given.get("date_format"), given.get("timestamp_format"))
     for format_ in formats:
@@ -72,4 +72,4 @@ def options_of(given: TableOptions, widens: bool) -> Options:
     prunes = given.get("columns") == READ
     if prunes and not given.get("header", True):
         raise DataError("Without a header, a file has no names of columns that rules could read.")
-    return Options(prunes=prunes, widens=widens, **described(given))  # type: ignore[arg-type]
+    return Options(prunes=prunes, enters=enters, **described(given))  # type: ignore[arg-type]

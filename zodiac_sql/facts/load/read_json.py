@@ -116,7 +116,7 @@ def _syntaxes(
     types = {
         name: type_
         for name, type_ in known_types([*taken.values()], known).items()
-        if type_ is Type.ANY or not options.widens or (known and known.declared)
+        if type_ is Type.ANY or not options.enters or (known and known.declared)
     }
     return {
         name: cells.JSON

@@ -67,14 +67,14 @@ def load_table(
         if suffix in JSON_FORMATS:
             table, told = read_json(store, file, suffix, predicate, skip_bad, options)
             table, notes = prepared(table, told.options, predicate)
-            loaded = _load_rows(table, name, predicate, skip_bad, options.widens)
+            loaded = _load_rows(table, name, predicate, skip_bad, options.enters)
             return replace(loaded, notes=(*told.notes, *notes, *loaded.notes))
         table = read_csv(store, file, suffix, options, predicate)
         # Its cells are read whole: read_csv finds bad lines only if it is asked for all columns.
         told = pruned(options, file.path, table.names, predicate)
         options = told.options
         table, notes = prepared(table, options, predicate)
-        loaded = _load_rows(table, name, predicate, skip_bad, options.widens)
+        loaded = _load_rows(table, name, predicate, skip_bad, options.enters)
         if options.header and not options.columns:
             types = [column.type for column in loaded.staged[0].columns]
             notes += _on_header(file.path, table.names, types, predicate)
@@ -82,18 +82,18 @@ def load_table(
 
 
 def _load_rows(
-    table: TableFile, name: str, predicate: Predicate | None, skip_bad: bool, widens: bool
+    table: TableFile, name: str, predicate: Predicate | None, skip_bad: bool, enters: bool
 ) -> Loaded:
     """Stage the cells in zodiac_rows, except the rows that are refused.
 
     Rows to be deleted with cells that the predicate's columns cannot hold are not there.
     """
     store = table.store
-    typing = typed(table, predicate, widens)
+    typing = typed(table, predicate, enters)
     told = tuple(mixed_cells.notes(table, typing))
     wrong, shown = misfits(table, typing) if typing.doubtful else (0, [])
     absent = 0
-    if wrong and not widens and not typing.declared:
+    if wrong and not enters and not typing.declared:
         absent, wrong, shown = wrong, 0, []
         table.drop([*map(typing.misfit, typing.doubtful)], whole=True)
     bad = _by_line([*table.rejected, *table.uneven, *shown])
@@ -120,7 +120,7 @@ def _load_rows(
             terms=typing.terms,
             zoned=typing.zoned,
         )
-        staged = stage_table(store, name, source, predicate, gone=not widens, of_file=True)
+        staged = stage_table(store, name, source, predicate, gone=not enters, of_file=True)
     finally:
         store.run(drop_view(CELLS))
     staged = replace(staged, absent=staged.absent + absent) if absent else staged
