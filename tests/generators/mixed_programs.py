@@ -13,6 +13,7 @@ import datetime
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from random import Random
 
 from generators.mixed_rules import MixedRules, chance
@@ -20,7 +21,7 @@ from generators.programs import Rule
 from generators.typed_language import DERIVED_NAMES, EXPLICIT_NAMES
 from support.mixed_programs import Row, stored
 from support.mixed_terms import XSD, MixedValue, Term, undeclared_term
-from support.mixed_types import NUMBERS, Clash, Types, column_types, joined, value_type
+from support.mixed_types import Clash, Types, column_types, joined, value_type
 from support.naive import reads
 
 
@@ -35,6 +36,7 @@ POOLS: dict[str, tuple[MixedValue, ...]] = {
                '"5"^^<http://e/t>', "_:b1"),
     "int": (1, 2, 3, 5, 0, -2, 2**53, 2**53 + 1),
     "float": (1.0, 2.0, 0.5, 2.5, -0.0, -0.5, math.nan, math.inf, -math.inf, 2.0**53),
+    "decimal": tuple(map(Decimal, ("5", "0.5", "2.50", "-2", "0.1", "3.75"))),
     "bool": (True, False),
     "date": (datetime.date(2026, 1, 31), datetime.date(2024, 2, 29), datetime.date(2026, 2, 1)),
     "timestamp": (D(2026, 1, 31), D(2026, 1, 31, 12), D(2026, 1, 31, 11, 0, 0, 500000)),
@@ -112,7 +114,7 @@ class Change:
 
 def random_program(rng: Random) -> Program:
     """A program of two to five derived predicates over two to four explicit ones."""
-    native = rng.choice(("int", "int", "float", "bool", "date", "timestamp", "symbol"))
+    native = rng.choice(("int", "int", "decimal", "float", "bool", "date", "timestamp", "symbol"))
     predicates: list[Predicate] = []
     names = iter(rng.sample(EXPLICIT_NAMES, 4))
     declared = rng.choice(DECLARED)
@@ -139,7 +141,7 @@ def _kinds(rng: Random, native: str) -> tuple[str, ...]:
     size = rng.choice((1, 2, 2, 2, 3))
     if chance(rng, 25):
         return ("any",) * size
-    other = rng.choice(("int", "float", "bool", "date", "timestamp", "symbol"))
+    other = rng.choice(("int", "decimal", "float", "bool", "date", "timestamp", "symbol"))
     return tuple(rng.choice(("any", "any", native, native, other)) for _ in range(size))
 
 
@@ -153,7 +155,7 @@ def random_value(rng: Random, kind: str) -> MixedValue:
     if kind == "any":
         if chance(rng, 45):
             return rng.choice(LITERALS)
-        kind = rng.choice(("int", "int", "float", "bool", "date", "timestamp", "symbol"))
+        kind = rng.choice(("int", "int", "decimal", "float", "bool", "date", "timestamp", "symbol"))
     pool = POOLS[kind]
     return rng.choice(pool[:3] if chance(rng, 50) else pool)
 
@@ -233,19 +235,19 @@ def _settled(
 ) -> str | None:
     """The type of a column after some values came.
 
-    Ints become floats only where no two of them would become the same.
+    Ints and decimals become floats only where each is equal to one.
     """
     given = [value_type(value) for value in come]
     if strict:
         for type_ in given:
-            if old != "any" and type_ != old and not (old == "float" and type_ == "int"):
+            if joined(old, type_) != old:
                 raise Clash(f"a {type_} comes to a column of {old}")
         return old
     found = old
     for type_ in given:
         found = joined(found, type_)
-    ints = [v for v in (*come, *there) if type(v) is int]
-    if found == "float" and {old, *given} >= set(NUMBERS) and any(int(float(v)) != v for v in ints):
+    numbers = [v for v in (*come, *there) if type(v) in (int, Decimal)]
+    if found == "float" and any(Decimal(repr(float(v))) != v for v in numbers):
         return "any"
     return found
 
