@@ -133,9 +133,7 @@ def _beside(state: State, known: Predicate, copy: Copy) -> _Beside:
     return _Beside(same, ranked=copy.recursive is not None)
 
 
-def _put(
-    database: SideDatabase, copy: Copy, columns: Sequence[list[Any]], beside: _Beside
-) -> None:
+def _put(database: SideDatabase, copy: Copy, columns: Sequence[list[Any]], beside: _Beside) -> None:
     """Put facts, given by columns, after which owners and ranks come that are not the same for all,
     into a copy's table.
     """

@@ -290,7 +290,10 @@ class Worth:
         """Note how long copying a part has taken, for which a price was paid: on a busy machine,
         changes earn more, and parts cost as much more.
         """
-        self.earned -= max(0.0, taken(seconds) - price)
+        more = max(0.0, taken(seconds) - price)
+        self.earned -= more
+        if self._left is not None:
+            self._left -= more
 
     def take(self, name: str, price: float) -> None:
         """Let the change on its way take the time for it, or raise NotEarnedError."""
