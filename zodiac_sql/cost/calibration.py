@@ -127,7 +127,7 @@ INDEXED = 0.25e-3
 FOLLOWED = 6e-3
 """Changing a fact in a copy after the file has changed."""
 
-MOVED = 10e-3
+MOVED = 12e-3
 """Moving a fact by look-ups, and writing it to the file. (8,000 facts of four columns: 10 to 14 µs
 each; of one column 5 to 8.)"""
 
