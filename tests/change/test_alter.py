@@ -61,7 +61,9 @@ def test_rules_can_forbid_it(open_kb: OpenKb) -> None:
         kb.add_rules("next(X, Y) :- at(X, T), Y = T + 1.")
         kb.insert("at", [("a", 1)])
         before = extensions(kb)
-        with pytest.raises(ProgramError, match="takes float or int, not T of type symbol"):
+        with pytest.raises(
+            ProgramError, match="takes decimal or float or int, not T of type symbol"
+        ):
             kb.alter("at", {"o": "symbol"})
         assert extensions(kb) == before and kb.verify()
         kb.drop_rules("r1")
@@ -83,8 +85,12 @@ def test_what_is_refused(open_kb: OpenKb) -> None:
                 kb.alter(predicate, types)
         assert kb.alter("p", {"o": "bool"}).notes == ("p has these types already",)
         with pytest.raises(QueryError, match="an update of their own"), kb.update() as update:
+            update.insert("p", [("b", False)])
             update.alter("p", {"o": "symbol"})
-            update.insert("p", [("b", "true")])
+        with kb.preview() as preview:
+            preview.alter("p", {"o": "symbol"})
+            preview.insert("p", [("b", "true")])
+        assert preview.change.inserted == {"p": 2}
         with kb.preview() as preview:
             preview.alter("p", {"o": "symbol"})
         assert preview.change.inserted == {"p": 1} and columns(kb)["p"] == "s: symbol, o: bool"
@@ -191,12 +197,11 @@ def test_what_does_not_widen(open_kb: OpenKb, tmp_path: Path) -> None:
         kb.insert("large", [(2**53 + 1,)])
         with pytest.raises(DataError, match=r"kb\.alter\(\"e\", {\"x\": \"float\"}\)"):
             kb.insert("e", [(0.5,)])
-        with pytest.raises(DataError, match="But rules forbid floats there"):
+        with pytest.raises(DataError, match="But rules forbid that"):
             kb.insert("p", [(0.5,)])
-        with pytest.raises(DataError, match="9007199254740993, which cannot become float"):
-            kb.insert("large", [(0.5,)])
-        with pytest.raises(DataError, match="has the type int, the data have float"):
-            kb.delete("p", [(0.5,)])
+        assert "becomes any" in kb.insert("large", [(0.5,)]).notes[0]
+        (note,) = kb.delete("p", [(0.5,)]).notes
+        assert note.startswith("p: 1 fact that is to be deleted cannot be there")
         assert columns(kb)["p"] == "s: int" and kb.verify()
 
 
@@ -313,6 +318,6 @@ def test_fractions_in_texts_of_rules_make_room_for_themselves(open_kb: OpenKb) -
         with pytest.raises(ProgramError, match="column x of d is int"):
             kb.add_rules("d(1.5).")
         kb.insert("w", [(2**53 + 1,)])
-        with pytest.raises(DataError, match="cannot become float exactly"):
-            kb.add_rules("w(1.5).")
+        assert "becomes any" in kb.add_rules("w(1.5).").notes[0]
+        assert kb.table("w").num_rows == 2
         assert kb.verify()

@@ -100,13 +100,14 @@ def test_floats(kb: KnowledgeBase) -> None:
 
 
 def test_ints_that_become_floats_after_they_were_given(kb: KnowledgeBase) -> None:
-    """The first verb gives ints, the second floats, so that two facts become one."""
-    with pytest.raises(DataError), kb.update() as update:
-        update.insert("p", [(2**53,), (2**53 + 1,)])
-        update.insert("p", [(0.5,)])
-    with pytest.raises(DataError, match="9007199254740993 of the same update"), kb.update() as many:
-        many.insert("p", [(2**53 + n,) for n in range(500)])
-        many.insert("p", [(0.5,)])
+    """The first verb gives ints, the second floats: two facts would be one, so they are terms."""
+    for count in (2, 500):
+        with kb.update() as update:
+            update.insert("p", [(2**53 + n,) for n in range(count)])
+            update.insert("p", [(0.5,)])
+        assert kb.table("p").num_rows == count + 1 and kb.verify()
+        kb.replace("p", [])
+        kb.delete("p", kb.table("p"))
     kb.add_rules("p(X) :- q(X). .decl q(x: float)")
     change = kb.insert("p", [(2**53,), (2**53 + 1,)])
     assert change.inserted == {"p": kb.table("p").num_rows} and kb.verify()
@@ -151,7 +152,7 @@ def test_several_verbs(kb: KnowledgeBase) -> None:
 def test_errors_come_from_the_verb(kb: KnowledgeBase) -> None:
     kb.insert("p", [("a", 1)])
     with kb.update() as update:
-        for rows in ([("b", "c")], [("b", None)], [("b",)], [("b", 2**63)], [("\ud800", 1)]):
+        for rows in ([("b", None)], [("b",)], [("b", b"c")], [("\ud800", 1)]):
             with pytest.raises(DataError):
                 update.insert("p", rows)
             with pytest.raises(DataError):

@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -145,7 +146,9 @@ def test_native_values(
     rows = [(f"x{number}", value) for number, value in enumerate(values)]
     predicate = made(store, "v", rows, datatypes=(None, datatype))
     (path,) = export(store, [predicate], tmp_path, "nt").files
-    assert loaded_again(path) == {"v": ((None, again), rows)}
+    ((types, found),) = loaded_again(path).values()
+    found = [(name, float(v) if isinstance(v, Decimal) else v) for name, v in found]
+    assert (types, found) == ((None, again), rows)
     for quad in ox.parse(path=path, format=ox.RdfFormat.N_TRIPLES):
         assert quad.object.datatype.value == without_zone(again)
 
@@ -156,8 +159,8 @@ def test_what_a_decimal_cannot_write_is_a_double(store: Store, tmp_path: Path) -
     predicate = made(store, "v", rows, datatypes=(None, f"{XSD}decimal"))
     (path,) = export(store, [predicate], tmp_path, "nt").files
     again = [value for _, value in loaded_again(path)["v"][1]]
-    assert math.isnan(again[0])
-    assert again[1:] == values[1:]
+    small = f'"0.{"0" * 19}1"^^<{XSD}decimal>'
+    assert again == [f'"{v}"^^<{XSD}double>' for v in ("NaN", "INF", "1e+300")] + [small]
 
 
 def test_export_load_export_is_the_same_file(store: Store, tmp_path: Path) -> None:

@@ -57,7 +57,10 @@ def test_zero_has_no_sign_in_rdf(open_kb: OpenKb, tmp_path: Path) -> None:
     double = "<http://www.w3.org/2001/XMLSchema#double>"
     file.write_text(f'<http://e/a> <http://e/m> "-0.0"^^{double} .\n')
     with open_kb() as kb:
-        kb.add_rules('@prefix e: <http://e/> . s(T) :- e:m(_, X), T = concat(X, "").')
+        kb.add_rules(
+            "@prefix e: <http://e/> . .decl e:m(s: symbol, o: float)"
+            ' s(T) :- e:m(_, X), T = concat(X, "").'
+        )
         kb.load(file)
         assert texts(kb, "s") == ["0.0"]
 

@@ -72,7 +72,7 @@ def test_a_predicate_that_vanishes_is_another_one_afterwards(kb: KnowledgeBase) 
 
 
 def test_an_error_in_a_batch_has_its_own_number(kb: KnowledgeBase) -> None:
-    kb.insert("n", [(1,)])
+    kb.add_rules(".decl n(x: int) n(1).")
     updates = [edge("cd"), edge("de"), {"insert": {"n": [(2**70,)]}}, edge("ef")]
     with pytest.raises(StreamError, match="^update 3: n: .* beyond 64 bits"):
         list(kb.stream(updates, coalesce=4))
@@ -109,7 +109,7 @@ def test_the_net_is_that_of_one_after_the_other(open_kb: OpenKb) -> None:
         notes = [
             [note for change in changes for note in change.notes] for changes in (alone, together)
         ]
-        assert notes[0] == notes[1] and len(notes[0]) > 3
+        assert notes[0] == notes[1] and len(notes[0]) > 1
         for name in among:
             there = [sorted(map(repr, facts(opened, name))) for opened in (one, other)]
             assert there[0] == there[1], name

@@ -19,10 +19,11 @@ from zodiac_sql.change.terms import as_settled
 from zodiac_sql.change.update_report import UpdateReport
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.store import Store
+from zodiac_sql.errors import QueryError
 from zodiac_sql.facts.stage import stage_rows
 from zodiac_sql.language.binding import symbols_in
-from zodiac_sql.language.schema import Schema, Staged
-from zodiac_sql.language.syntax import Atom, Constant, Rule
+from zodiac_sql.language.schema import Predicate, Schema, Staged
+from zodiac_sql.language.syntax import Atom, Column, Constant, Rule
 from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.program.former_rules import evaluated_anew
 from zodiac_sql.program.state import State
@@ -38,6 +39,10 @@ def stage(collected: Collected, prepared: Prepared) -> NetFacts:
         inserts = _with_rule_facts(store, request, planned.schema)
         retyped = _retyped(collected, prepared)
         apart = {n for n in retyped if not is_comparable(state.schema[n], planned.schema[n])}
+        for name in apart:
+            _require_fitting(
+                planned.schema[name], [*inserts.get(name, ()), *request.deletes.get(name, ())]
+            )
         net = net_changes(
             store,
             state=state,
@@ -79,6 +84,21 @@ def _retyped(collected: Collected, prepared: Prepared) -> list[str]:
         and old.arity == known.arity
         and not have_same_tables(old, known)
     ]
+
+
+def _require_fitting(known: Predicate, staged: Iterable[Staged]) -> None:
+    """Raise QueryError for facts that came before their columns got quite other types."""
+    for one in staged:
+        pairs = zip(one.columns, known.columns, strict=True)
+        if any(a.type not in (None, b.type) for a, b in pairs if not _are_numbers(a, b)):
+            raise QueryError(
+                f"{known.name} gets other types: its facts change in an update of their own"
+            )
+
+
+def _are_numbers(first: Column, second: Column) -> bool:
+    types = first.type, second.type
+    return all(type_ is not None and type_.numeric for type_ in types)
 
 
 def _with_rule_facts(store: Store, request: Request, schema: Schema) -> Mapping[str, list[Staged]]:

@@ -52,8 +52,6 @@ _NATIVE = re.compile(
 
 
 def _decimal(value: decimal.Decimal, declared: bool) -> str:
-    if not value.is_finite():
-        return _float(float(value), declared)
     if value == value.to_integral_value() and not declared and abs(value) < MOST_WHOLE:
         return _literal(str(int(value)), "integer")
     text = f"{value:f}"

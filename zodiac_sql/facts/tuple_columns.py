@@ -148,6 +148,8 @@ def _terms(column: TupleColumn, values: tuple[Any, ...], kinds: Kinds) -> pa.Arr
             raise DataError(_no_value(column.where, values, kind))
         if type_ is Type.FLOAT and not issubclass(kind, (float, decimal.Decimal)):
             _check_exact(column.where, values, {kind: Type.FLOAT})
+        if issubclass(kind, decimal.Decimal):
+            _require_finite(column.where, values)
         if type_ is Type.TIMESTAMP and kind is not datetime.datetime:
             require_micros(column.where, values)
     texts = [term_of(value, column.declared) for value in values]
@@ -155,6 +157,16 @@ def _terms(column: TupleColumn, values: tuple[Any, ...], kinds: Kinds) -> pa.Arr
         return pa.array(texts, type=pa.large_string())
     except UnicodeEncodeError:
         raise DataError(_half_of_a_pair(column.where, texts)) from None
+
+
+def _require_finite(where: str, values: Sequence[Any]) -> None:
+    """Raise DataError for a decimal that is no number."""
+    for at, value in enumerate(values):
+        if isinstance(value, decimal.Decimal) and not value.is_finite():
+            raise DataError(
+                f"{where} holds {shown(value)} in row {at + 1}, and no decimal of RDF is so: make "
+                "it a float."
+            )
 
 
 def fitting(rows: Sequence[Any], columns: Sequence[Column | None]) -> list[Any]:

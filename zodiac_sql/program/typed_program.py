@@ -80,7 +80,7 @@ def _widened(
     state: State,
     functions: Functions,
 ) -> dict[str, Predicate]:
-    """Predicates whose first facts are texts, where rules that were there ask for other values.
+    """Predicates whose first facts have other values than rules ask for that were there.
 
     Their columns become wider, as if facts with such values had come before: a file is not refused
     for the order in which files come.
@@ -101,14 +101,14 @@ def _columns_at_fault(
     state: State,
     functions: Functions,
 ) -> list[tuple[str, int]]:
-    """The columns of symbols, settled just now, by which a rule is ill-typed: one, or all."""
+    """The columns, settled just now, by which a rule is ill-typed: one, or all."""
     found = []
     for name in dict.fromkeys(atom.predicate for atom in atoms_of(rule.body)):
         known, old = schema[name], state.schema.get(name)
         before = old.settled if old and old.arity == known.arity else (None,) * known.arity
         if not known.declared:
             pairs = enumerate(zip(known.settled, before, strict=True))
-            found += [(name, n) for n, (now, was) in pairs if now is Type.SYMBOL and was is None]
+            found += [(name, n) for n, (now, was) in pairs if now is not was and was is None]
     for name, place in found:
         types = list(columns[name])
         types[place] = Type.ANY

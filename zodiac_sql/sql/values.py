@@ -242,7 +242,7 @@ class Values:
 
     def stored(self, value: Value, column: Column) -> exp.Expr:
         """A value that is no text as the head's column stores it."""
-        if value.type is column.type or column.type is None:
+        if column.type is None or value.type in (column.type, column.meant):
             return value.sql.copy()
         return exp.cast(value.sql.copy(), SQL_TYPES[column.type])
 
