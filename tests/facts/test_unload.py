@@ -213,6 +213,8 @@ def test_a_datatype_stays(kb: KnowledgeBase, tmp_path: Path) -> None:
     two.write_text(triple.format("a", XSD, "integer"))
     kb.load(one)
     before = snapshot(kb)["catalog"]
+    assert kb.unload(two).deleted == {}  # another literal
+    two.write_text(triple.format("a", XSD, "int"))
     assert kb.unload(two).deleted == {"http://e/p": 1}
     assert snapshot(kb)["catalog"] == before
 
