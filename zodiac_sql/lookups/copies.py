@@ -390,7 +390,8 @@ class Copies:
             started = time.perf_counter()
             loading = loading or self._begin_loading(store, state, known, parts)
             load_part(store, state, self.database, known, loading)
-            self.worth.took(price, time.perf_counter() - started)
+            if parts > 1:
+                self.worth.took(price, time.perf_counter() - started)
         self._find_top(name, loading.copy)
         self.worth.prices.copied(name)
         # Last: an interruption may come before, and then it is not there.

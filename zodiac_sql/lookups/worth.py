@@ -188,8 +188,8 @@ class Worth:
     """How long one of the last changes was allowed to copy facts, whatever its kind."""
 
     def may_begin(self, name: str, size: int) -> bool:
-        """Whether the whole copy of a predicate with so many facts has been earned with a margin, by
-        changes that came after the last one that moved too much of it.
+        """Whether the whole copy of a predicate with so many facts has been earned with a margin,
+        by changes that came after the last one that moved too much of it.
         """
         return self.prices.to_begin(name, size) <= min(self.earned, self.prices.gained_since(name))
 
