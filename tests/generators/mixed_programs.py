@@ -238,7 +238,7 @@ class State:
     ) -> Types:
         """The types of all columns, where rules that were there may widen what is settled.
 
-        They do where the first facts of a column are texts, and they ask for other values.
+        They do where the first facts of a column have other values than they ask for.
         """
         while True:
             types = column_types(list(rules.values()), settled, program.strict)
@@ -265,7 +265,7 @@ class State:
             for name in dict.fromkeys(name for name, _ in reads(rule.body))
             if name not in program.strict
             for place, type_ in enumerate(settled[name])
-            if type_ == "symbol" and self.settled[name][place] is None
+            if type_ is not None and self.settled[name][place] is None
         ]
         for name, place in found:
             wider = {**types, name: _with_any(types[name], place)}
