@@ -63,7 +63,7 @@ class Answer:
     Anything that reads Arrow accepts an Answer (pyarrow.table, polars.from_arrow, DuckDB, insert).
     The types of a predicate become these Arrow types: `symbol: string` (its text), `int: int64`,
     `float: double`, `bool: bool`, `date: date32[day]`, `timestamp: timestamp[us]`, `any: string`
-    (the text of the term).
+    (the text of the term); decimals are decimal128(38, 18).
     """
 
     _table: pa.Table
