@@ -52,7 +52,7 @@ def test_an_exception_inside_an_update_changes_nothing(file: Path, open_kb: Open
 @pytest.mark.parametrize(("error", "verb", "arguments"), [
     (ProgramError, "add_rules", ("p(X) :- edge(X, Y), not p(Y).",)),
     (ProgramError, "add_rules", ("edge(X, Y, Z) :- path(X, Y), edge(Y, Z).",)),
-    (DataError, "insert", ("edge", [(1, 2)])),
+    (DataError, "insert", ("edge", [("a",)])),
     (DataError, "insert", ("edge", [("a", None)])),
     (ProgramError, "drop_rules", ("r1", "path(X :- edge(X, Y).")),
 ])  # fmt: skip

@@ -13,14 +13,24 @@ import datetime
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from random import Random
 
 from generators.mixed_rules import MixedRules, chance
 from generators.programs import Rule
 from generators.typed_language import DERIVED_NAMES, EXPLICIT_NAMES
 from support.mixed_programs import Row, stored
-from support.mixed_terms import XSD, MixedValue, Term
-from support.mixed_types import NUMBERS, Clash, Types, column_types, joined, value_type
+from support.mixed_terms import XSD, MixedValue, Term, undeclared_term
+from support.mixed_types import (
+    Clash,
+    Types,
+    check_body,
+    column_types,
+    is_ill_typed,
+    joined,
+    value_type,
+    variable_types,
+)
 from support.naive import reads
 
 
@@ -35,6 +45,7 @@ POOLS: dict[str, tuple[MixedValue, ...]] = {
                '"5"^^<http://e/t>', "_:b1"),
     "int": (1, 2, 3, 5, 0, -2, 2**53, 2**53 + 1),
     "float": (1.0, 2.0, 0.5, 2.5, -0.0, -0.5, math.nan, math.inf, -math.inf, 2.0**53),
+    "decimal": tuple(map(Decimal, ("5", "0.5", "2.50", "-2", "0.1", "3.75"))),
     "bool": (True, False),
     "date": (datetime.date(2026, 1, 31), datetime.date(2024, 2, 29), datetime.date(2026, 2, 1)),
     "timestamp": (D(2026, 1, 31), D(2026, 1, 31, 12), D(2026, 1, 31, 11, 0, 0, 500000)),
@@ -112,7 +123,7 @@ class Change:
 
 def random_program(rng: Random) -> Program:
     """A program of two to five derived predicates over two to four explicit ones."""
-    native = rng.choice(("int", "int", "float", "bool", "date", "timestamp", "symbol"))
+    native = rng.choice(("int", "int", "decimal", "float", "bool", "date", "timestamp", "symbol"))
     predicates: list[Predicate] = []
     names = iter(rng.sample(EXPLICIT_NAMES, 4))
     declared = rng.choice(DECLARED)
@@ -139,7 +150,7 @@ def _kinds(rng: Random, native: str) -> tuple[str, ...]:
     size = rng.choice((1, 2, 2, 2, 3))
     if chance(rng, 25):
         return ("any",) * size
-    other = rng.choice(("int", "float", "bool", "date", "timestamp", "symbol"))
+    other = rng.choice(("int", "decimal", "float", "bool", "date", "timestamp", "symbol"))
     return tuple(rng.choice(("any", "any", native, native, other)) for _ in range(size))
 
 
@@ -153,7 +164,7 @@ def random_value(rng: Random, kind: str) -> MixedValue:
     if kind == "any":
         if chance(rng, 45):
             return rng.choice(LITERALS)
-        kind = rng.choice(("int", "int", "float", "bool", "date", "timestamp", "symbol"))
+        kind = rng.choice(("int", "int", "decimal", "float", "bool", "date", "timestamp", "symbol"))
     pool = POOLS[kind]
     return rng.choice(pool[:3] if chance(rng, 50) else pool)
 
@@ -189,25 +200,93 @@ class State:
         settled = dict(self.settled)
         for name, rows in change.inserts.items():
             strict = name in program.strict
+            # What rules have made a column of terms is one for the facts that come, too.
+            settled[name] = tuple(
+                old or ("any" if known == "any" else None)
+                for old, known in zip(settled[name], self.types[name], strict=True)
+            )
             settled[name] = tuple(
                 _settled(
                     old, [row[i] for row in rows], [row[i] for row in facts.get(name, ())], strict
                 )
                 for i, old in enumerate(settled[name])
             )
-        types = column_types(list(rules.values()), settled, program.strict)
+        types = self._fitting(rules, settled, program)
         settled = {
             name: tuple(s and t for s, t in zip(old, types[name], strict=True))
             for name, old in settled.items()
         }
-        for name, rows in change.inserts.items():
-            facts[name] = facts.get(name, frozenset()) | set(rows)
-        facts = {n: frozenset(stored(r, types[n]) for r in rows) for n, rows in facts.items()}
+        there = {
+            name: [*facts.get(name, ()), *change.inserts.get(name, ())]  # in a set, 1 would be True
+            for name in {**facts, **change.inserts}
+        }
+        facts = {
+            n: frozenset(_kept(r, types[n], n in program.strict) for r in rows)
+            for n, rows in there.items()
+        }
         mentioned = {name for rule in rules.values() for name in predicates_of(rule)}
         for p in program.schema:
             if not (p.declared or facts.get(p.name) or p.name in mentioned):
                 settled[p.name] = types[p.name] = (None,) * len(p.kinds)  # type: ignore[index]
         return State(rules, facts, settled, types)
+
+    def _fitting(
+        self,
+        rules: Mapping[str, Rule],
+        settled: dict[str, tuple[str | None, ...]],
+        program: Program,
+    ) -> Types:
+        """The types of all columns, where rules that were there may widen what is settled.
+
+        They do where the first facts of a column have other values than they ask for.
+        """
+        while True:
+            types = column_types(list(rules.values()), settled, program.strict)
+            bad = [rule for rule in rules.values() if is_ill_typed(rule, types)]
+            wider = [
+                place
+                for rule in bad
+                if rule.name in self.rules
+                for place in self._at_fault(rule, settled, types, program)
+            ]
+            if not bad:
+                return types
+            if not wider:
+                raise Clash(bad[0].name)
+            for name, place in wider:
+                settled[name] = _with_any(settled[name], place)
+
+    def _at_fault(
+        self, rule: Rule, settled: Types, types: Types, program: Program
+    ) -> list[tuple[str, int]]:
+        """The columns that are to hold all terms, so that a rule fits: one, or all that may be."""
+        found = [
+            (name, place)
+            for name in dict.fromkeys(name for name, _ in reads(rule.body))
+            if name not in program.strict
+            for place, type_ in enumerate(settled[name])
+            if type_ is not None and self.settled[name][place] is None
+        ]
+        for name, place in found:
+            wider = {**types, name: _with_any(types[name], place)}
+            try:
+                check_body(rule.body, wider, variable_types(rule.body, wider))
+            except Clash:
+                continue
+            return [(name, place)]
+        return found
+
+
+def _with_any(types: Sequence[str | None], place: int) -> tuple[str | None, ...]:
+    return (*types[:place], "any", *types[place + 1 :])
+
+
+def _kept(row: Row, types: Sequence[str | None], declared: bool) -> Row:
+    """A fact as its columns hold it."""
+    if not declared:
+        pairs = zip(row, types, strict=True)
+        row = tuple(undeclared_term(v) if type_ == "any" else v for v, type_ in pairs)
+    return stored(row, types)
 
 
 def _settled(
@@ -215,19 +294,19 @@ def _settled(
 ) -> str | None:
     """The type of a column after some values came.
 
-    Ints become floats only where no two of them would become the same.
+    Ints and decimals become floats only where each is equal to one.
     """
     given = [value_type(value) for value in come]
     if strict:
         for type_ in given:
-            if old != "any" and type_ != old and not (old == "float" and type_ == "int"):
+            if joined(old, type_) != old:
                 raise Clash(f"a {type_} comes to a column of {old}")
         return old
     found = old
     for type_ in given:
         found = joined(found, type_)
-    ints = [v for v in (*come, *there) if type(v) is int]
-    if found == "float" and {old, *given} >= set(NUMBERS) and any(int(float(v)) != v for v in ints):
+    numbers = [v for v in (*come, *there) if type(v) in (int, Decimal)]
+    if found == "float" and any(Decimal(repr(float(v))) != v for v in numbers):
         return "any"
     return found
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from generators.programs import Aggregate, Atom, Bind, Compare, Literal, Not, Rule, Var
 from generators.random_rules import chance
 from generators.typed_language import constant_text
-from support.mixed_types import NUMBERS, Clash, Types, check, comparable, joined, met
+from support.mixed_types import NUMBERS, Clash, Types, check, comparable, joined, met, value_type
 from support.naive_values import Call
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class MixedRules:
 
     def expression(self, scope: Scope) -> tuple[Any, str | None]:
         rng = self.rng
-        numbers = scope.of(("any", "int", "float"))
+        numbers = scope.of(("any", *NUMBERS))
         if not numbers or chance(rng, 25):
             return self.condition(scope)
         x = rng.choice(numbers)
@@ -181,7 +181,8 @@ class MixedRules:
             operator = "+"  # no product of ints is beyond 64 bits
         if operator == "/" or "float" in kinds:
             return Call(operator, (x, y)), "float"
-        return Call(operator, (x, y)), "any" if "any" in kinds else "int"
+        native = "decimal" if "decimal" in kinds else "int"
+        return Call(operator, (x, y)), "any" if "any" in kinds else native
 
     def condition(self, scope: Scope) -> tuple[Any, str | None]:
         if not scope.bound:
@@ -193,8 +194,8 @@ class MixedRules:
         test = Call(rng.choice(OPERATORS), (x, rng.choice((*others, self.constant(kind)))))
         result = scope.bound[y]
         other = self.constant(result)
-        if isinstance(other, float) and result == "int":
-            result = "float"
+        if result in NUMBERS:
+            result = joined(result, value_type(other))
         return Call("if", (test, y, other)), result
 
     # --- heads ---
@@ -212,7 +213,7 @@ class MixedRules:
         return Atom(head.name, tuple(terms))
 
     def closure(self, head: Predicate) -> list[Rule]:
-        """The rules of a transitive relation, perhaps symmetric, perhaps of different terms only."""
+        """The rules of a transitive relation, perhaps symmetric, or of different terms only."""
         x, y, z = Var("X"), Var("Y"), Var("Z")
         body: list[Literal] = [Atom(head.name, (x, y)), Atom(head.name, (y, z))]
         if chance(self.rng, 40):

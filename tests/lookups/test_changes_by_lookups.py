@@ -306,7 +306,7 @@ def test_copies_that_do_not_last_cost_more_the_next_time() -> None:
 def test_where_much_has_moved_a_whole_copy_is_earned_again() -> None:
     """A change that moves much may come again before the last part of a copy is there."""
     known = worth.Worth()
-    size = round((10 * worth.HYPERNODE - worth.COPY) / worth.COPIED)
+    size = round((10 * worth.HYPERNODE - worth.COPY) / (worth.MARGIN * worth.COPIED))
     known.earn("kind", 9, 0.0, streamed=False)
     assert not known.may_begin("p", size) and known.may_begin("q", 10)
     known.earn("kind", 1, 0.0, streamed=False)
@@ -326,6 +326,20 @@ def test_copies_that_take_longer_than_was_paid_are_paid_afterwards() -> None:
     assert known.earned == 200
     known.took(100, 0.35)
     assert known.earned == -50
+
+
+def test_a_change_copies_no_more_when_one_copy_has_taken_all_its_time() -> None:
+    known = worth.Worth()
+    known.earn("kind", 1, 1.0, streamed=False)
+    known.begin("kind")
+    known.spend("p", 100)
+    known.took(100, 0.2)
+    known.spend("q", 300)
+    known.begin("kind")
+    known.spend("p", 100)
+    known.took(100, 0.45)
+    with pytest.raises(worth.NotEarnedError):
+        known.spend("q", 100)
 
 
 def test_what_it_costs_to_follow_a_large_change_has_been_saved() -> None:

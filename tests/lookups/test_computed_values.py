@@ -6,6 +6,7 @@ import datetime as dt
 import math
 import sqlite3
 from collections.abc import Callable
+from decimal import Decimal
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -48,6 +49,7 @@ VALUES: dict[Type, list[Any]] = {
     ],
     Type.DATE: [dt.date(1, 1, 1), dt.date(1969, 12, 31), dt.date(2024, 2, 29), dt.date.max],
     Type.BOOL: [True, False],
+    Type.DECIMAL: [Decimal("1.5"), Decimal("-0.25"), Decimal(0), Decimal(2**63)],
     Type.SYMBOL: [7, 8],
     Type.TIMESTAMP: [
         dt.datetime(1, 1, 1), dt.datetime(1969, 12, 31, 23, 59, 59, 999_999),
@@ -56,7 +58,7 @@ VALUES: dict[Type, list[Any]] = {
 }  # fmt: skip
 DUCKDB = {
     Type.BOOL: "BOOLEAN", Type.SYMBOL: "INTEGER", Type.INT: "BIGINT", Type.FLOAT: "DOUBLE",
-    Type.DATE: "DATE", Type.TIMESTAMP: "TIMESTAMP",
+    Type.DECIMAL: "DECIMAL(38, 18)", Type.DATE: "DATE", Type.TIMESTAMP: "TIMESTAMP",
 }  # fmt: skip
 
 
@@ -88,7 +90,8 @@ def test_functions_have_the_values_of_duckdb(key: tuple[str, tuple[Type, ...]]) 
         if isinstance(other, float) and math.isnan(other):
             assert unknown.asked, (values, mine)
         elif not unknown.asked or function != "round":  # before the point
-            other = encoded_value(result, other) if result in MOMENTS and other else other
+            is_other = result in (*MOMENTS, Type.DECIMAL) and other is not None
+            other = encoded_value(result, other) if is_other else other
             assert str(mine) == str(int(other) if isinstance(other, bool) else other), values
     ours.close()
     theirs.close()

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 OpenKb = Callable[..., "KnowledgeBase"]
 
-PROGRAMS = budget.either(ci=12, fuzz=10)
+PROGRAMS = budget.either(ci=6, fuzz=10)
 CHANGES = 6
 VERIFIED = 3
 """Every so many programs are verified, too."""
@@ -53,7 +53,7 @@ VERIFIED = 3
 @pytest.mark.fuzz(share=6)
 @pytest.mark.parametrize("large", [False, True], ids=["as they are", "as if large"])
 def test_after_every_change(open_kb: OpenKb, large: bool) -> None:
-    """With `large`, tables are treated as large ones, and each operator comes first at some time."""
+    """With `large`, tables are treated as large, and each operator comes first at some time."""
     chance = Random(budget.seed(551 + large))
     for _ in range(PROGRAMS):
         seed = chance.randrange(2**32)

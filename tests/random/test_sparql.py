@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from generators.sparql_queries import RandomQuery, random_graph
+from generators.sparql_queries import RandomQuery, declared, mixed_columns, random_graph
 from support import budget
 from support.sparql_answers import in_order, loaded, ours, theirs
 
@@ -26,9 +26,11 @@ def test_random_queries(tmp_path: Path) -> None:
         path.write_text(random_graph(chance))
         store = loaded(path)
         with zodiac_sql.connect() as kb:
+            mixed = mixed_columns(chance)
+            kb.add_rules(declared(mixed))
             kb.load(path)
             for _ in range(8):
-                query, reading = RandomQuery(chance).pair()
+                query, reading = RandomQuery(chance, mixed).pair()
                 wanted = theirs(store, reading)
                 if sum(wanted.values()) > _MOST:
                     continue
@@ -49,9 +51,11 @@ def test_random_orders(tmp_path: Path) -> None:
         path = tmp_path / "graph.ttl"
         path.write_text(random_graph(chance))
         with zodiac_sql.connect() as kb:
+            mixed = mixed_columns(chance)
+            kb.add_rules(declared(mixed))
             kb.load(path)
             for _ in range(8):
-                query, down = RandomQuery(chance).ordered()
+                query, down = RandomQuery(chance, mixed).ordered()
                 try:
                     rows = in_order(kb.sparql(query))
                 except QueryError as error:

@@ -63,6 +63,7 @@ def test_a_file_of_json_lines(kb: KnowledgeBase, tmp_path: Path) -> None:
 def test_dates_in_json(kb: KnowledgeBase, tmp_path: Path) -> None:
     """They are text there, and read where a column is known to hold them."""
     day, moment = datetime.date(2024, 1, 2), datetime.datetime(2024, 1, 2, 3, 4)
+    kb.add_rules(".decl seen(c0: symbol, c1: date, c2: timestamp)")
     kb.insert("seen", [("a", day, moment)])
     file = tmp_path / "seen.jsonl"
     lines = [

@@ -16,7 +16,7 @@ from decimal import Context, Decimal
 from functools import lru_cache
 from typing import Any
 
-from support.naive_values import NoValue, compared, lexical, one_float
+from support.naive_values import NoValue, compared, is_decimal, lexical, one_float
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 
@@ -174,6 +174,8 @@ def meaning(value: MixedValue) -> Meaning:
         return value
     if isinstance(value, int):
         return exact_number("integer", Decimal(value))
+    if isinstance(value, Decimal):
+        return exact_number("decimal", value)
     if isinstance(value, float):
         return Number("double", one_float(value))
     if isinstance(value, datetime.datetime):
@@ -197,11 +199,21 @@ def term_of(value: MixedValue) -> Term:
     if isinstance(value, float):
         return _literal(_written(value), "double")
     if isinstance(value, Decimal):
-        return _literal(f"{value:f}", "decimal")
+        return _literal(_decimal_text(value), "decimal")
     if isinstance(value, datetime.datetime):
         text = value.isoformat()
         return _literal(text.rstrip("0") if value.microsecond else text, "dateTime")
     return _literal(value.isoformat(), "date")
+
+
+def undeclared_term(value: MixedValue) -> Term:
+    """The term that a fact's value is in a column that nobody declared.
+
+    Such a column may have been one of ints, and then of floats: so whole floats are ints there.
+    """
+    number = isinstance(value, float | Decimal) and math.isfinite(value)
+    whole = number and value == int(value) and -(2**63) <= value < 2**63
+    return term_of(int(value) if whole else value)
 
 
 def _literal(form: str, datatype: str) -> Term:
@@ -218,9 +230,11 @@ def _written(value: float) -> str:
 def narrowed(term: Term, type_: str) -> MixedValue:
     """The native value that a term is read as. Raises Elsewhere if it is none of its type."""
     value = meaning_of(term.text)
-    if type_ in ("int", "float") and isinstance(value, Number):
+    if type_ in ("int", "decimal", "float") and isinstance(value, Number):
         if type_ == "float":
             return value.double
+        if type_ == "decimal":
+            return _as_decimal(value)
         whole = value.double if value.exact is None else value.exact
         if math.isfinite(whole) and whole == int(whole) and -(2**63) <= int(whole) < 2**63:
             return int(whole)
@@ -233,6 +247,17 @@ def narrowed(term: Term, type_: str) -> MixedValue:
     raise Elsewhere
 
 
+def _as_decimal(number: Number) -> Decimal:
+    """A number as a decimal: a float is the one as which it is written."""
+    if number.exact is not None:
+        return number.exact
+    if math.isfinite(number.double):
+        written = Decimal(repr(number.double))
+        if is_decimal(written):
+            return written
+    raise Elsewhere
+
+
 def as_type(value: MixedValue, type_: str | None) -> MixedValue:
     """A value as a column or a variable of a type has it. Raises Elsewhere if it is not there."""
     if type_ == "any":
@@ -241,8 +266,10 @@ def as_type(value: MixedValue, type_: str | None) -> MixedValue:
         if type_ in (None, "symbol"):
             return value.text
         return narrowed(value, type_)
-    if type_ == "float" and isinstance(value, int):
+    if type_ == "float" and isinstance(value, int | Decimal):
         return one_float(float(value))
+    if type_ == "decimal" and isinstance(value, int):
+        return Decimal(value)
     return one_float(value) if isinstance(value, float) else value
 
 
@@ -318,6 +345,11 @@ def term_of_number(number: Number) -> Term:
         return term_of(number.double)
     if number.kind == "integer":
         return term_of(int(number.exact))
-    text = f"{number.exact:f}"
+    return term_of(number.exact)
+
+
+def _decimal_text(value: Decimal) -> str:
+    """A decimal without zeros that say nothing."""
+    text = f"{value if value else abs(value):f}"
     text = text.rstrip("0") if "." in text else f"{text}."
-    return _literal(f"{text}0" if text.endswith(".") else text, "decimal")
+    return f"{text}0" if text.endswith(".") else text

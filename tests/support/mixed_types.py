@@ -13,11 +13,12 @@ from decimal import Decimal
 from generators.programs import Aggregate, Atom, Bind, Compare, Literal, Not, Rule, Var
 from support.mixed_terms import Term
 from support.naive_types import assignments, given_variables, variables_of
-from support.naive_values import Call
+from support.naive_values import Call, is_decimal
 
 Types = Mapping[str, tuple[str | None, ...]]
 
-NUMBERS = ("int", "float")
+NUMBERS = ("int", "decimal", "float")
+"""From the narrowest to the widest."""
 MOMENTS = ("date", "timestamp")
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
 
@@ -30,7 +31,7 @@ class Clash(Exception):
 
 
 def column_types(rules: Sequence[Rule], settled: Types, strict: Collection[str]) -> Types:
-    """The types of all columns; those of predicates that are not `strict` widen. Raises Clash."""
+    """The types of all columns; those of predicates that are not `strict` widen."""
     types = dict(settled)
     changed = True
     while changed:
@@ -44,16 +45,29 @@ def column_types(rules: Sequence[Rule], settled: Types, strict: Collection[str])
             found = tuple(map(joined, types[name], given))
             changed |= found != types[name]
             types[name] = found
-    for rule in rules:
-        check(rule, types)
     return types
+
+
+def is_ill_typed(rule: Rule, types: Types) -> bool:
+    try:
+        check(rule, types)
+    except Clash:
+        return True
+    return False
 
 
 def joined(first: str | None, second: str | None) -> str | None:
     """The least type that holds the values of both."""
     if first is None or second is None or first == second:
         return first or second
-    return "float" if first in NUMBERS and second in NUMBERS else "any"
+    return _widest(first, second) or "any"
+
+
+def _widest(*types: str | None) -> str | None:
+    """The widest of several types of numbers; None if one is of no numbers."""
+    if not all(type_ in NUMBERS for type_ in types):
+        return None
+    return max(types, key=NUMBERS.index)  # type: ignore[arg-type]
 
 
 def value_type(value: object) -> str:
@@ -64,8 +78,10 @@ def value_type(value: object) -> str:
         return "any" if value.tzinfo else "timestamp"
     if isinstance(value, datetime.date):
         return "date"
-    if isinstance(value, Term | Decimal):
+    if isinstance(value, Term):
         return "any"
+    if isinstance(value, Decimal):
+        return "decimal" if is_decimal(value) else "any"
     return {int: "int", float: "float", str: "symbol"}[type(value)]
 
 
@@ -110,7 +126,7 @@ def met(first: str | None, second: str | None) -> str | None:
     """The type of a variable that stands in two places."""
     if first in (None, "any"):
         return second or first
-    return "float" if second == "float" and first == "int" else first
+    return _widest(first, second) or first
 
 
 def aggregate_type(literal: Aggregate, argument: str | None) -> str | None:
@@ -146,7 +162,7 @@ def expression_type(expression: object, variables: Mapping[Var, str | None]) -> 
     if "any" in arguments:
         computed = expression.function not in ("if", "least", "greatest")
         return "float" if computed and "float" in arguments else "any"
-    return "float" if "float" in arguments else arguments[0]
+    return _widest(*arguments) or arguments[0]
 
 
 # --- what is refused -----------------------------------------------------------------------------
@@ -164,9 +180,8 @@ def check(rule: Rule, types: Types) -> None:
     check_body(rule.body, types, variables)
     for term, wanted in zip(rule.head.terms, types[rule.head.predicate], strict=True):
         given = expression_type(term, variables)
-        if given and wanted and given != wanted and wanted != "any":
-            if not (wanted == "float" and given == "int"):
-                raise Clash(f"{rule.name} gives {given} to a column of {wanted}")
+        if given and wanted and joined(given, wanted) != wanted:
+            raise Clash(f"{rule.name} gives {given} to a column of {wanted}")
 
 
 def check_body(body: Iterable[Literal], types: Types, variables: Mapping[Var, str | None]) -> None:
@@ -202,9 +217,10 @@ def _check_aggregate(literal: Aggregate, types: Types, outside: Mapping[Var, str
     if literal.function in ("SUM", "AVG", "MED") and argument not in (None, "any", *NUMBERS):
         raise Clash(f"{literal.function} of {argument}")
     value = aggregate_type(literal, argument)
-    if literal.otherwise is not None and value not in (None, "float", "any"):
-        if value != value_type(literal.otherwise):
-            raise Clash(f"ELSE gives another type than {value}")
+    if literal.otherwise is not None and value not in (None, "any"):
+        other = value_type(literal.otherwise)
+        if joined(value, other) != value:
+            raise Clash(f"ELSE gives {other} where the value is {value}")
 
 
 def _check_expression(expression: object, variables: Mapping[Var, str | None]) -> None:

@@ -29,8 +29,9 @@ from zodiac_sql.read.why.proof import Explanation
 from zodiac_sql.stream.updates import StreamUpdate
 
 PROGRAM = """
-    .decl all(symbol: symbol, int: int, float: float, bool: bool, date: date, timestamp: timestamp)
-    r: some(X) :- all(X, _, _, _, _, _).
+    .decl all(symbol: symbol, int: int, float: float, bool: bool, date: date, timestamp: timestamp,
+        any: any)
+    r: some(X) :- all(X, _, _, _, _, _, _).
     s: yes() :- some(X).
 """
 NOON = datetime.datetime(2026, 1, 2, 12)
@@ -52,7 +53,7 @@ def found(table: pa.Table | Answer) -> dict[str, str]:
 def known() -> Iterator[tuple[KnowledgeBase, Change]]:
     with zodiac_sql.connect() as kb:
         kb.add_rules(PROGRAM)
-        yield kb, kb.insert("all", [("a", 1, 2.5, True, NOON.date(), NOON)])
+        yield kb, kb.insert("all", [("a", 1, 2.5, True, NOON.date(), NOON, "a term")])
 
 
 @pytest.mark.parametrize("verb", ["rules", "predicates", "hypernodes"])
@@ -79,10 +80,10 @@ def tables(kb: KnowledgeBase, change: Change, predicate: str) -> Iterator[pa.Tab
 
 def test_types(known: tuple[KnowledgeBase, Change]) -> None:
     """The columns of `all` are called as their types are."""
-    assert len(told(Answer)) == 6
+    assert len(told(Answer)) == 7
     for table in tables(*known, "all"):
         assert found(table) == told(Answer)
-    goals = known[0].query("all(Symbol, Int, Float, Bool, Date, Timestamp)")
+    goals = known[0].query("all(Symbol, Int, Float, Bool, Date, Timestamp, Any)")
     assert {name.lower(): type_ for name, type_ in found(goals).items()} == told(Answer)
 
 

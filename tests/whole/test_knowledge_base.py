@@ -114,7 +114,7 @@ def test_facts_of_a_change_after_a_refused_one(graph: KnowledgeBase) -> None:
     """Either still there, or refused in the same words."""
     change = graph.insert("edge", [("c", "d")])
     with pytest.raises(DataError):
-        graph.insert("edge", [(1, 2)])
+        graph.insert("edge", [("a",)])
     try:
         assert change.inserted_facts("path").num_rows == 3
     except QueryError as error:

@@ -11,7 +11,7 @@ import pytest
 from support.paths import PATHS, rows
 
 import zodiac_sql
-from zodiac_sql import DataError, KnowledgeBase, ProgramError, QueryError
+from zodiac_sql import KnowledgeBase, ProgramError, QueryError
 
 OpenKb = Callable[..., KnowledgeBase]
 
@@ -176,8 +176,11 @@ def test_open_types(kb: KnowledgeBase) -> None:
     assert kb.insert("q", [(1,), (2,)]).inserted == {"q": 2, "p": 2, "n": 1}
     assert kb.insert("s", [("a",)]).inserted == {"s": 1, "r": 2}
     assert rows(kb.query("r(X, Y), X > 1")) == [(2, "a")]
-    with pytest.raises(DataError):
-        kb.insert("q", [("text",)])
+    change = kb.insert("q", [("text",)])
+    assert "q: column s was int, and becomes any: there is a text" in change.notes
+    assert rows(kb.query("r(X, Y), X > 1")) == [
+        ('"2"^^<http://www.w3.org/2001/XMLSchema#integer>', "a")
+    ]
 
 
 def test_declarations(kb: KnowledgeBase) -> None:

@@ -14,6 +14,7 @@ import itertools
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 from sqlglot import exp
@@ -149,11 +150,20 @@ def _unique(told: Mapping[str, Any], rows: int) -> float:
 
 
 def values_query(asked: Iterable[tuple[exp.Query, exp.Expr]]) -> exp.Select:
-    """SELECT about how many different values a column of each query has, which is named "s"."""
+    """SELECT about how many different values a column of each query has, which is named "s".
+
+    Columns of the same query that follow each other are counted at once: each query that stands
+    there costs DuckDB a millisecond of planning.
+    """
     counts = exp.select()
-    for rows, column in asked:
-        number = exp.select(exp.ApproxDistinct(this=column)).from_(rows.subquery("s", copy=False))
-        counts = counts.select(number.subquery(copy=False), copy=False)
+    for number, (rows, some) in enumerate(itertools.groupby(asked, key=itemgetter(0))):
+        distinct = [exp.ApproxDistinct(this=column) for _, column in some]
+        names = [f"n{place}" for place in range(len(distinct))]
+        named = [one.as_(name) for one, name in zip(distinct, names, strict=True)]
+        counted = exp.select(*named).from_(rows.subquery("s", copy=False)).subquery(f"c{number}")
+        counts = counts.select(*(exp.column(n, table=f"c{number}") for n in names), copy=False)
+        item = exp.Join(this=counted, kind="CROSS")
+        counts = counts.join(item, copy=False) if number else counts.from_(counted, copy=False)
     return counts
 
 

@@ -19,6 +19,7 @@ import re
 import struct
 
 from zodiac_sql.language.datatypes import INTEGER_BOUNDS, float_of, value_of
+from zodiac_sql.language.decimals import NUMBER
 from zodiac_sql.language.symbols import XSD
 
 WHOLE, DECIMAL, FLOAT, BOOL, DATE, LOCAL, ZONED = range(1, 8)
@@ -140,7 +141,8 @@ def _value(form: str, datatype: str) -> TermValue | None:
     """The value of a literal. Raises errors if it is not written as its datatype asks for."""
     match datatype:
         case "decimal":
-            value_of(datatype, form)
+            if not re.fullmatch(NUMBER, form):
+                return None
             return DECIMAL, _exact(form), float_of(form), None, None
         case "double" | "float":
             number = value_of(datatype, form)

@@ -68,7 +68,7 @@ def infer(
         _grow(columns, concerned, strict, functions, moments=False)
     _grow(columns, concerned, strict, functions)
     doubtful = [rule for rule in rules if rule.name in before.new or _has_any(rule, open_)]
-    problems = [problem for rule in doubtful for problem in _clashes(rule, columns, functions)]
+    problems = [problem for rule in doubtful for problem in clashes_of(rule, columns, functions)]
     return columns, problems
 
 
@@ -158,7 +158,7 @@ def _head_types(rule: Rule, columns: Columns, functions: Functions) -> Iterator[
         yield expression_type(term, types, functions)
 
 
-def _clashes(rule: Rule, columns: Columns, functions: Functions) -> Iterator[Problem]:
+def clashes_of(rule: Rule, columns: Columns, functions: Functions) -> Iterator[Problem]:
     """What is ill-typed in a rule, once the types of all columns are known."""
     scope = body_types(rule.body, columns, functions)
     yield from scope.problems

@@ -28,7 +28,15 @@ import math
 from collections.abc import Callable, Collection, Hashable, Iterable
 from dataclasses import dataclass, field
 
-from zodiac_sql.cost.calibration import COPIED, COPY, FOLLOWED, HYPERNODE, MOVED, STEP
+from zodiac_sql.cost.calibration import (
+    COPIED,
+    COPY,
+    FOLLOWED,
+    HYPERNODE,
+    MARGIN,
+    MOVED,
+    STEP,
+)
 
 STREAMED = 4
 """So many times as much is earned by a change that is an update of a stream."""
@@ -127,6 +135,10 @@ class Prices:
         """What it costs to copy a predicate with so many facts."""
         return self._dearer.get(name, 1) * COPIED * size + COPY
 
+    def to_begin(self, name: str, size: int) -> float:
+        """What must have been earned before that is begun: nobody knows how many changes follow."""
+        return self._dearer.get(name, 1) * MARGIN * COPIED * size + COPY
+
     def copied(self, name: str) -> None:
         """Note that a predicate was copied."""
         self._copied_at[name] = self.looked_up
@@ -176,10 +188,10 @@ class Worth:
     """How long one of the last changes was allowed to copy facts, whatever its kind."""
 
     def may_begin(self, name: str, size: int) -> bool:
-        """Whether the whole copy of a predicate with so many facts has been earned, and that by
-        changes that came after the last one that moved too much of it.
+        """Whether the whole copy of a predicate with so many facts has been earned with a margin,
+        by changes that came after the last one that moved too much of it.
         """
-        return self.prices.of(name, size) <= min(self.earned, self.prices.gained_since(name))
+        return self.prices.to_begin(name, size) <= min(self.earned, self.prices.gained_since(name))
 
     def usual(self, kind: Hashable) -> float:
         """What DuckDB takes for changes of a kind; 0 if that is not known."""
@@ -290,7 +302,10 @@ class Worth:
         """Note how long copying a part has taken, for which a price was paid: on a busy machine,
         changes earn more, and parts cost as much more.
         """
-        self.earned -= max(0.0, taken(seconds) - price)
+        more = max(0.0, taken(seconds) - price)
+        self.earned -= more
+        if self._left is not None:
+            self._left -= more
 
     def take(self, name: str, price: float) -> None:
         """Let the change on its way take the time for it, or raise NotEarnedError."""

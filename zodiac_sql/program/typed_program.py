@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from zodiac_sql.errors import Problem, ProgramError
 from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.language.functions import Functions
-from zodiac_sql.language.infer import Inferred, infer
+from zodiac_sql.language.infer import Columns, Inferred, clashes_of, infer
 from zodiac_sql.language.moment_constants import rule_with_moments
 from zodiac_sql.language.schema import Predicate
-from zodiac_sql.language.syntax import Atom, Column, Rule, Type
+from zodiac_sql.language.syntax import Atom, Column, Rule, Type, atoms_of
+from zodiac_sql.language.types import body_types
 from zodiac_sql.program.check import in_order
 from zodiac_sql.program.fact_types import settle_facts
 from zodiac_sql.program.state import State
@@ -52,6 +54,14 @@ def with_types(
         waiting = rules if inferred.changed else came  # facts may tell the types only now
         pairs = [(rule, rule_with_moments(rule, columns, functions)) for rule in waiting]
         read = {rule.name: found for rule, found in pairs if found is not rule}
+        if (
+            clashes
+            and not read
+            and (wider := _widened(rules, came, columns, schema, state, functions))
+        ):
+            schema = {**schema, **wider}
+            settled |= {name: predicate.settled for name, predicate in wider.items()}
+            continue
         if not read:
             break
         rules = tuple(read.get(rule.name, rule) for rule in rules)
@@ -60,6 +70,56 @@ def with_types(
         raise ProgramError(in_order(every))
     typed_ = {name: typed(predicate, columns[name]) for name, predicate in schema.items()}
     return TypedProgram(rules, came, gone, typed_)
+
+
+def _widened(
+    rules: Sequence[Rule],
+    came: Sequence[Rule],
+    columns: Columns,
+    schema: Mapping[str, Predicate],
+    state: State,
+    functions: Functions,
+) -> dict[str, Predicate]:
+    """Predicates whose first facts have other values than rules ask for that were there.
+
+    Their columns become wider, as if facts with such values had come before: a file is not refused
+    for the order in which files come.
+    """
+    new = {rule.name for rule in came}
+    wider: dict[str, set[int]] = defaultdict(set)
+    for rule in rules:
+        if rule.name not in new and any(clashes_of(rule, columns, functions)):
+            for name, place in _columns_at_fault(rule, columns, schema, state, functions):
+                wider[name].add(place)
+    return {name: _as_any(schema[name], places) for name, places in wider.items()}
+
+
+def _columns_at_fault(
+    rule: Rule,
+    columns: Columns,
+    schema: Mapping[str, Predicate],
+    state: State,
+    functions: Functions,
+) -> list[tuple[str, int]]:
+    """The columns, settled just now, by which a rule is ill-typed: one, or all."""
+    found = []
+    for name in dict.fromkeys(atom.predicate for atom in atoms_of(rule.body)):
+        known, old = schema[name], state.schema.get(name)
+        before = old.settled if old and old.arity == known.arity else (None,) * known.arity
+        if not known.declared:
+            pairs = enumerate(zip(known.settled, before, strict=True))
+            found += [(name, n) for n, (now, was) in pairs if now is not was and was is None]
+    for name, place in found:
+        types = list(columns[name])
+        types[place] = Type.ANY
+        if not body_types(rule.body, {**columns, name: types}, functions).problems:
+            return [(name, place)]
+    return found
+
+
+def _as_any(known: Predicate, places: Collection[int]) -> Predicate:
+    settled = tuple(Type.ANY if n in places else t for n, t in enumerate(known.settled))
+    return replace(known, settled=settled)
 
 
 def moved(before: Hypergraph, rules: Sequence[Rule]) -> tuple[list[Rule], list[Rule]]:

@@ -11,7 +11,7 @@ from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.language.functions import Functions, result_type, signature
 from zodiac_sql.language.syntax import Aggregate, Type, Variable
 from zodiac_sql.sql.forms import PLAIN, STRUCT
-from zodiac_sql.sql.functions import python_call, typed
+from zodiac_sql.sql.functions import python_call, python_call_if_there, typed
 from zodiac_sql.sql.plan import Scan
 from zodiac_sql.sql.terms import aggregated_numbers, order_key, struct_of
 from zodiac_sql.sql.values import Value, Values
@@ -165,8 +165,11 @@ def aggregated(
         wanted = registered.parameters[0]
         if wanted is not Type.SYMBOL:
             argument = exp.cast(argument, SQL_TYPES[wanted])
-        listed = exp.Anonymous(this="list", expressions=[argument])
-        call = python_call(function, [listed])
+        listed: exp.Expr = exp.Anonymous(this="list", expressions=[argument])
+        if type_ is Type.ANY:  # terms that are no values of the parameter are passed over
+            there = exp.Where(this=exp.not_(argument.copy().is_(exp.null())))
+            listed = exp.Filter(this=listed, expression=there)
+        call = (python_call_if_there if type_ is Type.ANY else python_call)(function, [listed])
         return call if registered.returns is Type.SYMBOL else typed(registered.returns, call)
     if text is not None and type_ is Type.ANY and function in _OF_NUMBERS:
         return aggregated_numbers(function, text)

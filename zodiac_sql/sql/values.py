@@ -16,7 +16,7 @@ from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.dictionary import KNOWN
 from zodiac_sql.database.statements import temp_table, text
 from zodiac_sql.facts.native_text import datatype_of, literal_text
-from zodiac_sql.language.decimals import is_widened
+from zodiac_sql.language.decimals import is_widened, widest_number
 from zodiac_sql.language.functions import BUILTINS, COMPARISONS, fixed_texts, signature
 from zodiac_sql.language.syntax import SAME, Call, Column, Constant, Expression, Type, Variable
 from zodiac_sql.language.types import expression_type, is_narrowed
@@ -165,6 +165,16 @@ class Values:
             return self.as_id(value)
         return native(self.parts(value), type_)
 
+    def agree(self, here: Value, value: Value) -> exp.Expr:
+        """Whether what a column holds is the value of a variable that stands there.
+
+        Of a variable of terms, native columns of types that do not compare can be in one atom.
+        """
+        types = {here.type, value.type}
+        if len(types) > 1 and not types & {None, *ENCODED} and not widest_number(types):
+            return exp.false()
+        return here.sql.eq(self.native(value, here.type))
+
     def as_term(self, value: Value) -> Value:
         """A native value as the literal that it is in a mixed column; terms as they are."""
         if value.type is None or value.type in ENCODED:
@@ -232,7 +242,7 @@ class Values:
 
     def stored(self, value: Value, column: Column) -> exp.Expr:
         """A value that is no text as the head's column stores it."""
-        if value.type is column.type or column.type is None:
+        if column.type is None or value.type in (column.type, column.meant):
             return value.sql.copy()
         return exp.cast(value.sql.copy(), SQL_TYPES[column.type])
 
@@ -277,8 +287,11 @@ class Values:
                 SQL_TYPES[p] if p is not Type.SYMBOL else "TEXT" for p in registered.parameters
             )
             cast = [exp.cast(a, t) for a, t in zip(arguments, wanted, strict=True)]
-            computed = any(isinstance(argument, Call) for argument in call.arguments)
-            sql = (python_call_if_there if computed else python_call)(call.function, cast)
+            may_lack = any(
+                isinstance(argument, Call) or self._given_type(call, place) is Type.ANY
+                for place, argument in enumerate(call.arguments)
+            )
+            sql = (python_call_if_there if may_lack else python_call)(call.function, cast)
         else:
             types = [self._given(call, place) for place in range(len(call.arguments))]
             sql = built(call.function, type_, arguments, types)

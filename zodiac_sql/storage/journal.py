@@ -236,15 +236,16 @@ class _Table:
 
     def add(self, gone: Iterable[Row], come: Iterable[Row]) -> None:
         """Let another change come after those that are there."""
-        for fact in gone:
-            if self.come.pop(fact, None) is None:
-                self.gone.add(fact)
-        for row in come:
-            fact = row[:-1] if self.ranked else row
-            if not self.ranked and fact in self.gone:  # it stays
+        there, ranked = self.come, self.ranked
+        self.gone.update(fact for fact in gone if there.pop(fact, None) is None)
+        if ranked:
+            there.update((row[:-1], row) for row in come)
+            return
+        for fact in come:
+            if fact in self.gone:  # it stays
                 self.gone.remove(fact)
             else:
-                self.come[fact] = row
+                there[fact] = fact
 
 
 @dataclass(slots=True)
@@ -262,8 +263,8 @@ def _add(store: Store, total: _Total, text: str) -> None:
         told = json.loads(text)
         for schema, name, columns, gone, begin, come in told["tables"]:
             table = _table(total, schema, name, columns)
-            rows = ((*begin, *row) for row in zip(*come, strict=True))
-            table.add(zip(*gone, strict=True), rows)
+            rows = zip(*come, strict=True)
+            table.add(zip(*gone, strict=True), ((*begin, *row) for row in rows) if begin else rows)
         total.positions |= {str(name): int(number) for name, number in told["positions"].items()}
         symbols = told.get("symbols", {})  # before migration 13 there were none
         total.symbols |= {str(name): int(number) for name, number in symbols.items()}

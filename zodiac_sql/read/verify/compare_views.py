@@ -21,7 +21,7 @@ from zodiac_sql.read.verify.together import ComparedRows, batches, same
 from zodiac_sql.read.verify.work import Sample, VerifiedFile, count_rows, relation_of, rows_lacking
 from zodiac_sql.sql.relations import Relation, columns_of, relation_query
 from zodiac_sql.storage.extensions import count, decoded, distinct_query
-from zodiac_sql.storage.views import view
+from zodiac_sql.storage.views import number_names, view
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,9 +42,33 @@ def compare_extensions(work: VerifiedFile) -> None:
         facts = _shown_facts(work, some)
         if facts is not None:
             work.facts += facts
-            continue
         for known in some:
-            _compare_extension(work, known)
+            if facts is None:
+                _compare_extension(work, known)
+            if known.name not in work.extensions and number_names(known.columns):
+                _compare_numbers(work, known)
+
+
+def _compare_numbers(work: VerifiedFile, predicate: Predicate) -> None:
+    """Note the rows of a view that show another number beside a term than it has."""
+    view = shown_view(work.store.file.name, predicate.sql_name)
+    wrong: list[exp.Expr] = []
+    query = exp.select(exp.Literal.number(1)).from_(view.as_("x"))
+    for place, (name, number) in enumerate(number_names(predicate.columns).items()):
+        same = exp.column("text", table=f"t{place}").eq(exp.column(name, table="x", quoted=True))
+        query = query.join(temp_table(dictionary.KNOWN).as_(f"t{place}"), on=same)
+        right = exp.column("number", table=f"t{place}")
+        shown = exp.column(number, table="x", quoted=True)
+        wrong.append(exp.NullSafeNEQ(this=right, expression=shown))
+    name = f"main.{predicate.sql_name}"
+    try:
+        rows = count_rows(work.store, query.where(exp.or_(*wrong)))
+    except StoreError as error:
+        if type(error) is not StoreError:
+            raise
+        rows = count(work.store, work.wanted.relation(predicate.name))  # a column is gone
+    if name not in work.tables:
+        work.note(name, rows, rows)
 
 
 def _shown_facts(work: VerifiedFile, predicates: Sequence[Predicate]) -> int | None:
