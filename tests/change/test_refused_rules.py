@@ -23,7 +23,10 @@ REFUSED = {
         "n: number(N) :- AGGREGATE(path(X, Y)) WITH COUNT(Y) AS N. m: edge(a, a) :- number(N).",
         "path -[not n]-> number",
     ),
-    "a type": ("many: ends(X) :- number(X).", "column 1 of ends is symbol, but rule many gives it"),
+    "a type": (
+        ".decl strict(n: int) many: strict(X) :- ends(X).",
+        "column 1 of strict is int, but rule many gives it",
+    ),
     "a type in a body": (
         "both: p(X) :- ends(X), number(X).",
         "X is symbol elsewhere, but column 1 of number(X) is int",
@@ -31,7 +34,10 @@ REFUSED = {
     "arities": ("p(X) :- path(X, Y, Z).", "path is used with 3 columns, but it has 2"),
     "unsafe": ("p(X, Y) :- ends(X), not edge(X, Y).", "unsafe: Y in the head of r2 has no value"),
     "syntax": ("p(X) :- ends(X), .", "syntax error"),
-    "a fact": ("p(X) :- ends(X). edge(a, 1).", "column o of edge is symbol, edge(a, 1) gives int"),
+    "a fact": (
+        ".decl strict(n: int) p(X) :- ends(X). strict(a).",
+        "column n of strict is int, strict(a) gives symbol",
+    ),
     "a name": ("base: p(X) :- ends(X).", "already a rule named base"),
     "an aggregate's head": (
         "p(X) :- ends(X). q: p(N) :- AGGREGATE(path(X, Y)) WITH COUNT(Y) AS N.", "p is derived by"
