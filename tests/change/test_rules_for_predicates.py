@@ -239,6 +239,7 @@ def test_closures_are_found(kb: KnowledgeBase) -> None:
     ],
 )  # fmt: skip
 def test_what_is_refused(kb: KnowledgeBase, text: str, why: str | None) -> None:
+    kb.add_rules(".decl t(s: symbol, o: float)")
     kb.insert("k", [("t",), ("k",)])
     kb.insert("n", [("x", 1)])
     kb.insert("i", [(1,)])
@@ -268,7 +269,7 @@ def test_a_rule_that_stands_for_too_many(
 
 
 def test_facts_that_would_make_a_wrong_rule_are_refused(kb: KnowledgeBase) -> None:
-    kb.add_rules(SUB)
+    kb.add_rules(SUB + "\n.decl knows(s: symbol, o: symbol)")
     kb.insert("temperature", [("a", 1.5)])
     kb.insert("knows", [("a", "b")])
     with pytest.raises(ProgramError, match="type clash"):
