@@ -23,8 +23,9 @@ TURTLE = """\
 @prefix bldg: <http://example.org/north#> .
 @prefix geo: <http://www.opengis.net/ont/geosparql#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-bldg:s1 a brick:Sensor ; brick:isPointOf bldg:r1 ; brick:value 31.5e0 .
-bldg:s2 a brick:Sensor ; brick:isPointOf bldg:r2 ; brick:value 19.0e0 ; brick:note _:n .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+bldg:s1 a brick:Sensor ; brick:isPointOf bldg:r1 ; brick:value "31.5"^^xsd:double .
+bldg:s2 a brick:Sensor ; brick:isPointOf bldg:r2 ; brick:value "19.0"^^xsd:double ; brick:note _:n .
 bldg:r1 brick:isPartOf bldg:f1 ; geo:asWKT "POINT(1 2)"^^geo:wktLiteral .
 bldg:r2 brick:isPartOf bldg:f1 ; rdfs:label "see http://a.org/ and <http://example.org/north#f1>" .
 """
