@@ -139,6 +139,7 @@ def test_errors(kb: KnowledgeBase, spark: SparkSession, tmp_path: Path) -> None:
     from zodiac_sql.errors import DataError, QueryError, SparkError
     from zodiac_sql.spark import from_spark, to_spark
 
+    kb.add_rules(".decl p(s: symbol, o: int)")
     kb.insert("p", [("a", 1)])
     state = kb._session.state
     for query, said in (
