@@ -256,16 +256,16 @@ BAD = {
 
 def test_types(spark: SparkSession) -> None:
     """Each text in a column of its own type, next to good ones of the others."""
-    fields = tuple(Field(type_.value, type_) for type_ in Type)
+    fields = tuple(Field(type_.value, type_) for type_ in GOOD)
     usual = {type_: next(iter(texts)) for type_, texts in GOOD.items()}
     values = {type_: texts[usual[type_]] for type_, texts in GOOD.items()}
     good = [(type_, text) for type_, texts in GOOD.items() for text in texts]
     wrong = [(type_, text) for type_, texts in BAD.items() for text in texts]
-    given = [tuple({**usual, type_: text}[of] for of in Type) for type_, text in [*good, *wrong]]
-    frame = spark.createDataFrame(given, [type_.value for type_ in Type])
+    given = [tuple({**usual, type_: text}[of] for of in GOOD) for type_, text in [*good, *wrong]]
+    frame = spark.createDataFrame(given, [type_.value for type_ in GOOD])
     prepared = prepare_facts(spark, [FactMapping("p", frame, fields)])
     expected = {
-        tuple({**values, type_: GOOD[type_][text]}[of] for of in Type) for type_, text in good
+        tuple({**values, type_: GOOD[type_][text]}[of] for of in GOOD) for type_, text in good
     }
     assert set(rows(prepared.facts["p"])) == expected
     articles = {Type.INT: "an int"}
@@ -336,6 +336,7 @@ def test_a_failure_changes_nothing(spark: SparkSession, open_kb: OpenKb, tmp_pat
     source = write(tmp_path / "r.csv", "turbine,celsius", "wt1,1", "wt2,x")
     (tmp_path / "file").touch()
     with open_kb() as kb:
+        kb.add_rules(".decl p(s: symbol, o: float)")
         kb.insert("p", [("wt1", 7.5)])
         mapping = FactMapping("p", source, TEMPERATURE)
         with pytest.raises(SparkError):
@@ -425,7 +426,7 @@ def test_sources_that_do_not_fit(spark: SparkSession, tmp_path: Path) -> None:
         ("[[facts]]\npredicate = 'p'\nsource = 'x'\nformat = 'xml'\ncolumns = {a = 'int'}",
          "the format 'xml' is unknown. Known are csv, tsv, parquet, jsonl, nt"),
         ("[[facts]]\npredicate = 'p'\nsource = 'x.csv'\ncolumns = {a = 'text'}",
-         r"1 \(p\): column a: there is no type 'text'. The types are symbol, int, float"),
+         r"1 \(p\): column a: there is no type 'text'. The types are symbol, int, decimal, float"),
         ("[[facts]]\npredicate = 'p'\nsource = 'x.csv'\ncolumns = {a = 1}", "column a: what it is"),
         ("[[facts]]\npredicate = 'p'\nsource = 'x.csv'\ncolumns = {a = {type='int', form='b'}}",
          "column a: the key form is unknown. Known are type, from"),
