@@ -53,6 +53,9 @@ CREATE OR REPLACE TEMP MACRO zodiac_written_as(t, d) AS
               OR (abs(d) >= 2.3e-308::DOUBLE AND length(rtrim(zodiac_digits(t), '0')) <= 15) END;
 """
 
+UNSURE = 1 << 13
+"""No kind: other tests must tell it."""
+
 MACROS = rf"""
 {WRITTEN_AS}
 -- The terms of numbers that no native column holds: integers beyond 64 bits, and decimals with more
@@ -157,6 +160,16 @@ class Syntax:
     type: Type | None = None
     decimals: bool = False
     """Whether the column is one of decimals: then INT is a decimal, and ROUNDED another number."""
+
+    def quick_kind(self, cell: exp.Expr, likely: int) -> exp.Expr | None:
+        """The kind of a cell if a quick test tells it, else UNSURE; None if none tells anything.
+
+        DuckDB takes 15 ms to plan a statement with the other tests.
+        """
+        kind = self.kind_of(cell, likely)
+        if not isinstance(kind, exp.Case):
+            return None
+        return exp.Case(ifs=kind.args["ifs"], default=exp.Literal.number(UNSURE))
 
     def kind_of(self, cell: exp.Expr, likely: int = 0) -> exp.Expr:
         """The kind of a cell; quick if it is one of the kinds that are `likely`."""

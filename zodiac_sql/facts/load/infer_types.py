@@ -152,19 +152,36 @@ def typed(table: TableFile, known: Predicate | None, enters: bool) -> Typing:
 
 def _kinds(table: TableFile, likely: Mapping[str, int], *, some: bool) -> dict[str, int]:
     """The kinds of cells in columns: in `some` of the rows, or in all."""
-    if not likely:
+    found: dict[str, int] = {}
+    if not some:
+        quick = {
+            name: kind
+            for name, kinds in likely.items()
+            if (kind := table.syntaxes[name].quick_kind(exp.column(name, quoted=True), kinds))
+        }
+        masks = _masks(table, quick, some)
+        found = {name: mask for name, mask in masks.items() if not mask & cells.UNSURE}
+    others = {
+        name: table.syntaxes[name].kind_of(exp.column(name, quoted=True), kinds)
+        for name, kinds in likely.items()
+        if name not in found
+    }
+    return {**found, **_masks(table, others, some)}
+
+
+def _masks(table: TableFile, kinds: Mapping[str, exp.Expr], some: bool) -> dict[str, int]:
+    """The kinds of the cells of columns, each given by an expression, as bits."""
+    if not kinds:
         return {}
     masks = []
-    for name, kinds in likely.items():
-        cell = exp.column(name, quoted=True)
-        kind_of = table.syntaxes[name].kind_of(cell.copy(), kinds)
-        kind = exp.case().when(cell.is_(exp.null()).not_(), kind_of)
-        masks.append(exp.func("bit_or", kind, dialect="duckdb"))
+    for name, kind in kinds.items():
+        there = exp.column(name, quoted=True).is_(exp.null()).not_()
+        masks.append(exp.func("bit_or", exp.case().when(there, kind), dialect="duckdb"))
     rows: exp.Expr = temp_table(ROWS)
     if some:
         rows = exp.select(exp.Star()).from_(rows).limit(_SAMPLE_ROWS).subquery("r", copy=False)
     (found,) = table.store.rows(exp.select(*masks).from_(rows))
-    return {name: mask or 0 for name, mask in zip(likely, found, strict=True)}
+    return {name: mask or 0 for name, mask in zip(kinds, found, strict=True)}
 
 
 _SAMPLE_ROWS = 1000
