@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from sqlglot import exp
 
+from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.schema import Staged
@@ -43,7 +44,7 @@ def _is_exact(value: object) -> bool:
 
 
 def _all_exact(store: Store, value: exp.Expr, rows: exp.Expr) -> bool:
-    decimal = exp.DataType.build("DECIMAL(38, 18)", dialect="duckdb")
+    decimal = exp.DataType.build(SQL_TYPES[Type.DECIMAL], dialect="duckdb")
     double = exp.cast(exp.cast(value.copy(), "VARCHAR"), "DOUBLE")
     there = exp.TryCast(this=exp.cast(double, "VARCHAR"), to=decimal)
     same = there.eq(exp.Cast(this=value.copy(), to=decimal.copy()))

@@ -17,6 +17,7 @@ import datetime
 import decimal
 import re
 import struct
+from collections.abc import Iterable
 
 from zodiac_sql.language.datatypes import INTEGER_BOUNDS, float_of, value_of
 from zodiac_sql.language.decimals import NUMBER
@@ -51,7 +52,7 @@ def with_values(rows: str) -> str:
 _TYPED = rf'(?s)^"(.*)"\^\^<{XSD.replace(".", "[.]")}([A-Za-z]+)>$'
 
 
-def _listed(names: tuple[str, ...] | list[str]) -> str:
+def _listed(names: Iterable[str]) -> str:
     return "(" + ", ".join(f"'{name}'" for name in names) + ")"
 
 
@@ -91,11 +92,15 @@ def _is_known(moment: str) -> str:
 
 
 # An integer or decimal is exact if nothing of it is cut off; 20 digits stand before its point.
-_EXACT = f"CASE WHEN regexp_full_match(f, '[+-]?[0-9]*([.][0-9]{{0,18}}0*)?') THEN TRY_CAST(f AS {EXACT_TYPE}) END"  # noqa: E501
+_EXACT = (
+    "CASE WHEN regexp_full_match(f, '[+-]?[0-9]*([.][0-9]{0,18}0*)?')"
+    f" THEN TRY_CAST(f AS {EXACT_TYPE}) END"
+)
+_IS_TRUE = "f IN ('true', '1')"
 
 _VALUE = (
     f"CASE WHEN d = '' THEN NULL"
-    f" WHEN d IN {_listed(list(INTEGER_BOUNDS))} THEN CASE"
+    f" WHEN d IN {_listed(INTEGER_BOUNDS)} THEN CASE"
     f" WHEN regexp_full_match(f, '[+-]?[0-9]+') AND TRY_CAST(f AS BIGINT) IS NOT NULL"
     f" THEN CASE WHEN {_bounds()} THEN {_struct(str(WHOLE), _EXACT, 'f::DOUBLE + 0.0')} END"
     f" WHEN regexp_full_match(f, '[+-]?[0-9]+') AND d IN {_listed(['integer'])}"
@@ -107,7 +112,7 @@ _VALUE = (
     f" WHEN d = 'float' THEN CASE WHEN {_IS_DOUBLE}"
     f" THEN {_struct(str(FLOAT), '', f'({_SPECIAL})::FLOAT::DOUBLE + 0.0')} END"
     f" WHEN d = 'boolean' THEN CASE WHEN f IN ('true', 'false', '1', '0')"
-    f" THEN {_struct(str(BOOL), truth='f IN (' + repr('true') + ', ' + repr('1') + ')')} END"
+    f" THEN {_struct(str(BOOL), truth=_IS_TRUE)} END"
     f" WHEN d = 'date' THEN CASE WHEN regexp_full_match(f, '[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}')"
     f" AND NOT starts_with(f, '0000') AND TRY_CAST(f AS DATE) IS NOT NULL"
     f" THEN {_struct(str(DATE), moment='f::DATE')} END"
