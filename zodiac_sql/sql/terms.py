@@ -22,7 +22,7 @@ from zodiac_sql.database.term_values import (
     WHOLE,
     ZONED,
 )
-from zodiac_sql.facts.native_text import datatype_of, literal_text
+from zodiac_sql.facts.native_text import datatype_of, literal_text, whole_number
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.sql.decimals import product
 from zodiac_sql.sql.functions import POSITIVE, built, typed
@@ -280,20 +280,11 @@ def _number_or_none(parts: Parts) -> exp.Expr:
 
 def _whole(parts: Parts) -> exp.Expr:
     """The integer of 64 bits that is equal to a number; NULL if none is."""
-    cases = exp.case()
-    if parts.exact:
-        floor = _call("floor", parts.exact.copy())
-        is_whole = floor.eq(parts.exact.copy())
-        cases = cases.when(is_whole, exp.TryCast(this=parts.exact.copy(), to=_BIGINT, safe=True))
-    if parts.number:
-        whole: exp.Expr = _call("floor", parts.number.copy()).eq(parts.number.copy())
-        if parts.exact:
-            whole = exp.and_(parts.exact.copy().is_(exp.null()), whole)
-        cases = cases.when(whole, exp.TryCast(this=parts.number.copy(), to=_BIGINT, safe=True))
-    return cases if parts.number or parts.exact else exp.cast(exp.null(), "BIGINT")
-
-
-_BIGINT = exp.DataType.build("BIGINT", dialect="duckdb")
+    if not (parts.exact and parts.number):
+        number = parts.exact or parts.number
+        return whole_number(number) if number else exp.cast(exp.null(), "BIGINT")
+    of_float = exp.case().when(parts.exact.copy().is_(exp.null()), whole_number(parts.number))
+    return of_float.else_(whole_number(parts.exact))
 
 
 def _is(parts: Parts, sort: int) -> exp.Expr:
