@@ -36,6 +36,12 @@ def test_every_room_is_on_the_map() -> None:
     assert not {room for room in rooms if f"`{room}`" not in MAP}
 
 
+def test_no_two_files_of_tests_have_one_name() -> None:
+    """pytest imports a file of tests by its name alone, and refuses the second of one name."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert sorted(set(names)) == sorted(names)
+
+
 def test_what_the_source_cites_is_in_the_bibliography() -> None:
     texts = [
         path.read_text() for path in PACKAGE.rglob("*") if path.suffix in (".py", ".sql", ".lark")
