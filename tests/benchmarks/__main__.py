@@ -14,6 +14,7 @@ moves;
 `paths [single-100 single-300 all-12 all-24]` are shortest paths, by MIN in heads, on grids;
 `deep [chain csda editing flow andersen ..]` are recursions of thousands of rounds, or over dense
 relations, from scratch and after one fact has moved;
+`mixed` are columns of terms of all kinds, against native ones;
 `spark` is the hand-off, a closure on a cluster and a fleet (spark:handoff, spark:closure,
 spark:fleet);
 `scale [lubm closure joins spark] [--share S]` is more than fits 2 GB of memory: only if named;
@@ -42,6 +43,7 @@ from . import (
     hypertree_runs,
     hypertree_tables,
     marking_tables,
+    mixed,
     module_tables,
     modules,
     ontology_runs,
@@ -73,13 +75,13 @@ def main() -> None:
         *WORKLOADS, *update_tables.NAMES, *rule_tables.NAMES, *module_tables.NAMES,
         *hypertree_tables.NAMES, *marking_tables.NAMES, *rate_tables.NAMES, *why_tables.NAMES,
         *ontology_tables.NAMES, *paths_tables.NAMES, *deep_tables.NAMES, *device.NAMES,
-        *spark.NAMES, *scale.NAMES, predict.COMMAND,
+        *mixed.NAMES, *spark.NAMES, *scale.NAMES, predict.COMMAND,
     ]  # fmt: skip
     commands = (
         "updates", rule_tables.COMMAND, module_tables.COMMAND, hypertree_tables.COMMAND,
         marking_tables.COMMAND, rate_tables.COMMAND, why_tables.COMMAND,
         ontology_tables.COMMAND, paths_tables.COMMAND, deep_tables.COMMAND, device.COMMAND,
-        spark.COMMAND, scale.COMMAND,
+        mixed.COMMAND,        spark.COMMAND, scale.COMMAND,
     )  # fmt: skip
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument(
@@ -159,6 +161,8 @@ def main() -> None:
         paths_tables.report(paths, runs, arguments.timeout)
     if deep := [name for name in chosen if name in deep_tables.NAMES]:
         deep_tables.report(deep, runs, arguments.timeout)
+    if any(name in mixed.NAMES for name in chosen):
+        mixed.report(runs, arguments.timeout)
     if clustered := [name for name in chosen if name in spark.NAMES]:
         spark.report(clustered, runs)
     if scaled := [name for name in chosen if name in scale.NAMES]:
@@ -191,6 +195,8 @@ def _run_one(engine: str, name: str, runs: int, timeout: float) -> None:
         paths_runs.run_one(engine, name.removeprefix(paths_tables.PREFIX))
     elif name.startswith(deep_tables.PREFIX):
         deep_runs.run_one(engine, name.removeprefix(deep_tables.PREFIX), timeout)
+    elif name in mixed.NAMES:
+        mixed.run_one(engine)
     else:
         print(scratch.run_one(engine, name))
 
@@ -210,6 +216,7 @@ def _is_quick(name: str) -> bool:
     tables = (
         update_tables, rule_tables, module_tables, hypertree_tables, marking_tables, rate_tables,
         why_tables, ontology_tables, paths_tables, deep_tables, device,
+        mixed,
     )  # fmt: skip
     return next(table.quick(name) for table in tables if name in table.NAMES)
 

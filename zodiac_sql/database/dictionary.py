@@ -21,6 +21,7 @@ from zodiac_sql.database.statements import create_temp, temp_table
 from zodiac_sql.database.store import Store, rows_apart
 from zodiac_sql.database.term_values import NO_VALUES, with_values
 from zodiac_sql.database.together import Together
+from zodiac_sql.language.symbols import NATIVE_LITERAL
 
 NEW = "zodiac$new_symbol"
 """Temporary table of symbols not yet published, with the columns of zodiac.symbol."""
@@ -102,14 +103,17 @@ def published(store: Store) -> None:
     forget_new(store)
 
 
-def encode(store: Store, source: str, columns: Sequence[str], into: str) -> None:
+def encode(
+    store: Store, source: str, columns: Sequence[str], into: str, canonical: bool = False
+) -> None:
     """Create temporary table `into`: `source` with the text in `columns` replaced by ids.
 
-    The text is as in language/symbols.py, or an N-Triples term. Other columns are copied, and no
-    rows are added or dropped. `source` is a temporary table without NULLs in `columns`.
+    The text is as in language/symbols.py, or an N-Triples term that may be written in another way
+    if it is not `canonical`. Other columns are copied, and no rows are added or dropped. `source`
+    is a temporary table without NULLs in `columns`.
     """
-    marked = _collect_terms(store, source, columns)
-    _add_terms(store, marked)
+    found = _collect_terms(store, source, columns, canonical)
+    _add_terms(store, bool(found & (_TYPED | _NATIVE)))
     store.run(
         "CREATE OR REPLACE TEMP TABLE term_id AS"
         ' SELECT raw, id FROM temp.term JOIN temp."zodiac$known_symbol" USING (text)'
@@ -239,23 +243,29 @@ def _last(store: Store) -> int:
 
 _LAST_KNOWN = 'SELECT coalesce(max(id), 0) FROM temp."zodiac$known_symbol"'
 
+# zodiac.kind looks for an IRI first.
+_KIND = (
+    "CASE WHEN NOT starts_with(text, '\"') THEN zodiac.kind(text)"
+    " WHEN ends_with(text, '\"') THEN 'plain' ELSE 'literal' END"
+)
+
 _NEW_TERMS = (
-    f"SELECT ({_LAST_KNOWN}) + row_number() OVER () AS id, zodiac.kind(text) AS kind, text"
+    f"SELECT ({_LAST_KNOWN}) + row_number() OVER () AS id, {_KIND} AS kind, text"
     " FROM (SELECT DISTINCT text FROM temp.term) AS t"
     ' ANTI JOIN temp."zodiac$known_symbol" USING (text)'
 )
 
 _ADD_PLAIN = f'INSERT INTO temp."zodiac$new_symbol" SELECT *, {NO_VALUES} FROM ({_NEW_TERMS}) AS t'
-_ADD_MARKED = f'INSERT INTO temp."zodiac$new_symbol" {with_values(_NEW_TERMS)}'
+_ADD_TYPED = f'INSERT INTO temp."zodiac$new_symbol" {with_values(_NEW_TERMS)}'
 
 
-def _add_terms(store: Store, marked: bool) -> None:
+def _add_terms(store: Store, typed: bool) -> None:
     """Give ids to the symbols in the temporary table term that have none.
 
-    Only if texts are `marked`, some of them may have values.
+    Only literals that are `typed` may have values.
     """
     before, store.symbols.in_table = waits(store), True  # an interruption may come after it
-    found = store.count(_ADD_MARKED if marked else _ADD_PLAIN)
+    found = store.count(_ADD_TYPED if typed else _ADD_PLAIN)
     store.symbols.in_table = before or found > 0
 
 
@@ -280,10 +290,10 @@ def known_only(
     return query
 
 
-def _collect_terms(store: Store, source: str, columns: Sequence[str]) -> bool:
+def _collect_terms(store: Store, source: str, columns: Sequence[str], canonical: bool) -> int:
     """Make the temporary table term: each text of the columns once, and its canonical form.
 
-    Return whether some text begins with a mark.
+    Return what texts there are: _MARKED, _TYPED, _NATIVE.
     """
     texts = [
         exp.select(exp.column(column, quoted=True).as_("raw")).from_(temp_table(source))
@@ -291,22 +301,42 @@ def _collect_terms(store: Store, source: str, columns: Sequence[str]) -> bool:
     ]
     union = texts[0] if len(texts) == 1 else exp.union(*texts, distinct=False)
     raw = exp.select("raw").distinct().from_(union.subquery("texts", copy=False))
+    kinds = exp.Anonymous(this="bit_or", expressions=[_text_kind(canonical)])
+    ((found,),) = store.rows(exp.select(kinds).from_(union.copy().subquery("texts", copy=False)))
     text: exp.Expr = exp.column("raw")
     # All other texts stand as they are. Just planning a statement with this macro takes 15 ms.
-    marked = exp.select("1").from_(union.copy().subquery("texts", copy=False)).where(_is_marked())
-    is_any = bool(store.rows(marked.limit(1)))
-    if is_any:
-        canonical = exp.func("zodiac.canonical", exp.column("raw"), dialect="duckdb")
-        text = exp.case().when(_is_marked(), canonical).else_(text)
+    if found and found & (_MARKED | _TYPED):
+        written = exp.func("zodiac.canonical", exp.column("raw"), dialect="duckdb")
+        kind = exp.paren(_text_kind(canonical)).isin(*map(exp.Literal.number, (_MARKED, _TYPED)))
+        text = exp.case().when(kind, written).else_(text)
     terms = exp.select("raw", text.as_("text")).from_(raw.subquery("t", copy=False))
     store.run(create_temp("term", terms))
-    return is_any
+    return found or 0
 
 
-def _is_marked() -> exp.Expr:
-    """Whether a text begins with a mark: then it may be written in several ways."""
-    first = exp.Anonymous(this="left", expressions=[exp.column("raw"), exp.Literal.number(1)])
-    return first.isin("<", '"')
+_MARKED, _TYPED, _NATIVE = 1, 2, 4
+"""Texts that begin with a mark may be written in several ways, and so may literals with a datatype.
+Those that columns of native types are written as stand as they are."""
+
+
+def _text_kind(canonical: bool) -> exp.Expr:
+    """What a text is, of which something is to be known; 0 for all others."""
+
+    def first(mark: str) -> exp.Expr:
+        return _call("starts_with", exp.column("raw"), exp.Literal.string(mark))
+
+    native = _call("regexp_full_match", exp.column("raw"), exp.Literal.string(NATIVE_LITERAL))
+    is_typed = exp.and_(first('"'), _call("ends_with", exp.column("raw"), exp.Literal.string(">")))
+    kinds = exp.case().when(is_typed, exp.Literal.number(_NATIVE))
+    if not canonical:
+        typed = exp.case().when(native, exp.Literal.number(_NATIVE))
+        kinds = exp.case().when(is_typed, typed.else_(exp.Literal.number(_TYPED)))
+        kinds = kinds.when(exp.or_(first('"'), first("<")), exp.Literal.number(_MARKED))
+    return kinds.else_(exp.Literal.number(0))
+
+
+def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this=name, expressions=list(arguments))
 
 
 def _replaced(store: Store, source: str, columns: Sequence[str]) -> exp.Select:

@@ -63,7 +63,7 @@ def once(
 def _is_heavy(value: exp.Expr) -> bool:
     if value.find(exp.Lambda):
         return True
-    return sum(1 for _ in value.find_all(exp.Case, exp.Nullif)) >= LEAST_HEAVY
+    return sum(1 for _ in value.find_all(exp.Case, exp.Nullif, exp.Mul)) >= LEAST_HEAVY
 
 
 def decimal_text(value: exp.Expr) -> exp.Expr:

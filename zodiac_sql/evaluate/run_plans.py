@@ -168,7 +168,7 @@ def _make_step(
 def _encode(store: Store, made: Made, given: Mapping[str, object]) -> None:
     """Let text become symbols, before it can be compared with what is there."""
     store.run(made.text, _used(given, made.parameters))
-    dictionary.encode(store, "raw", made.columns, "found")
+    dictionary.encode(store, "raw", made.columns, "found", canonical=True)
     store.run(drop("raw"))
 
 

@@ -71,7 +71,7 @@ def encoded(store: Store, rows: exp.Query, columns: tuple[Column, ...], table: s
         return store.count(create_temp(table, rows))
     raw = f"raw_{table}"
     count = store.count(create_temp(raw, rows))
-    dictionary.encode(store, raw, names, table)
+    dictionary.encode(store, raw, names, table, canonical=True)
     store.run(drop(raw))
     return count
 

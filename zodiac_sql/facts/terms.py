@@ -14,7 +14,7 @@ import re
 from typing import Any
 
 from zodiac_sql.facts.python_values import is_bool
-from zodiac_sql.language.symbols import XSD
+from zodiac_sql.language.symbols import NATIVE_LITERAL, XSD
 
 MOST_WHOLE = 2**63
 """Floats below it may be ints of 64 bits."""
@@ -46,9 +46,7 @@ def is_native_literal(text: str) -> bool:
     return _NATIVE.fullmatch(text) is not None
 
 
-_NATIVE = re.compile(
-    rf'"[-+.:0-9A-Za-z]*"\^\^<{re.escape(XSD)}(integer|decimal|double|boolean|date|dateTime)>'
-)
+_NATIVE = re.compile(NATIVE_LITERAL)
 
 
 def _decimal(value: decimal.Decimal, declared: bool) -> str:

@@ -15,6 +15,13 @@ from __future__ import annotations
 import re
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
+
+NATIVE_LITERAL = (
+    r'"[-+.:0-9A-Za-z]*"\^\^<'
+    + XSD.replace(".", "[.]")
+    + "(integer|decimal|double|boolean|date|dateTime)>"
+)
+"""A regular expression, of Python and of DuckDB, for the literals of values of native columns."""
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 
 # No vertical tab: the macros use DuckDB's \s, which has none.

@@ -7,7 +7,7 @@ text only if no number, date or boolean is to be written (README, "Terms of all 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -119,13 +119,15 @@ def text_only(parts: Parts, lexical: exp.Expr) -> exp.Expr:
 
 def written(struct: exp.Expr) -> exp.Expr:
     """The text of the symbol that a struct is."""
-    return once((struct,), _written, "list_transform", "list_extract")
+    return _once((struct,), _written)
 
 
 def _written(struct: exp.Expr) -> exp.Expr:
     parts = parts_of_struct(struct)
     assert parts.text and parts.sort and parts.exact and parts.number
-    whole = literal_text(_cast(parts.exact, "BIGINT"), Type.INT, datatype_of(Type.INT, None))
+    is_small = exp.case().when(_is_exact_int(parts.number), _int(parts))
+    int_ = is_small.else_(_cast(parts.exact, "BIGINT"))  # it takes fifty times as long
+    whole = literal_text(int_, Type.INT, datatype_of(Type.INT, None))
     case = exp.Case(this=parts.sort.copy()).when(_number(WHOLE), whole)
     decimal = literal_text(parts.exact, Type.DECIMAL, datatype_of(Type.DECIMAL, None))
     case = case.when(_number(DECIMAL), decimal)
@@ -187,30 +189,37 @@ COMPUTED = frozenset(("+", "-", "*", "%", "abs", "round", "floor", "ceil"))
 """Functions of numbers whose value is a number of the same kind."""
 
 
-def computed_term(function: str, operands: Sequence[Parts], places: Sequence[exp.Expr]) -> exp.Expr:
-    """A struct of what one of the COMPUTED functions makes of terms; NULL if one is no number.
+def computed_term(function: str, operands: Sequence[Parts], places: Sequence[exp.Expr]) -> Parts:
+    """What one of the COMPUTED functions makes of terms; without a number if one of them has none.
 
     `places` are other arguments: ints.
     """
+
+    def computed(type_: Type, values: Sequence[exp.Expr]) -> exp.Expr:
+        types = [*(type_ for _ in operands), *(Type.INT for _ in places)]
+        return built(function, type_, [*(v.copy() for v in (*values, *places))], types)
+
+    def as_float(*values: exp.Expr) -> exp.Expr:
+        return typed(Type.FLOAT, computed(Type.FLOAT, values), function in POSITIVE)
+
     numbers = [_there(one.number, Type.FLOAT) for one in operands]
-    types = [*(Type.FLOAT for _ in operands), *(Type.INT for _ in places)]
-    number = built(function, Type.FLOAT, [*numbers, *(p.copy() for p in places)], types)
-    number = typed(Type.FLOAT, number, function in POSITIVE)
-    exacts = [one.exact.copy() for one in operands if one.exact]
+    exacts = [one.exact for one in operands if one.exact]
     if len(exacts) < len(operands):
-        return _number_or_none(Parts(None, _number(FLOAT), None, number))
-    all_exact = exp.and_(*(value.copy().is_(exp.null()).not_() for value in exacts))
-    types = [*(Type.DECIMAL for _ in operands), *(Type.INT for _ in places)]
-    values = [*exacts, *(p.copy() for p in places)]
-    exact = (
-        product(values[0], values[1])
-        if function == "*"
-        else built(function, Type.DECIMAL, values, types)
-    )
+        return Parts(None, _number(FLOAT), None, as_float(*numbers))
+    exact = _once(exacts, product) if function == "*" else computed(Type.DECIMAL, exacts)
+    exact = _call("try", _cast(exact, EXACT_TYPE))
     sorts = [one.sort.copy() for one in operands if one.sort]
     widest = exp.func("greatest", *sorts) if len(sorts) > 1 else sorts[0]
-    chosen = exp.case().when(all_exact, _call("try", _cast(exact, EXACT_TYPE)))
-    return _number_or_none(Parts(None, widest, chosen, number))
+
+    def number(*values: exp.Expr) -> exp.Expr:
+        # To make a float of an exact number takes fifty times as long as to add two floats.
+        as_ints = exp.and_(
+            widest.eq(_number(WHOLE)), *map(_is_exact_int, (*values, as_float(*values)))
+        )
+        nearest = exp.func("coalesce", _cast(exact, "DOUBLE"), as_float(*values))
+        return exp.case().when(as_ints, as_float(*values)).else_(nearest)
+
+    return _of_its_sort(Parts(None, widest, exact, _once(numbers, number)))
 
 
 def aggregated_numbers(function: str, structs: exp.Expr) -> exp.Expr:
@@ -229,7 +238,8 @@ def aggregated_numbers(function: str, structs: exp.Expr) -> exp.Expr:
     widest = exp.Max(this=exp.case().when(is_number, parts.sort.copy()))
     exacts, numbers = (exp.Count(this=p.copy()) for p in (parts.exact, parts.number))
     exact = exp.case().when(exacts.eq(numbers), _exact_sum(parts.exact))
-    return _number_or_none(Parts(None, widest, exact, exp.Sum(this=ordered_)))
+    number = exp.func("coalesce", _cast(exact, "DOUBLE"), exp.Sum(this=ordered_))
+    return number_or_none(_of_its_sort(Parts(None, widest, exact, number)))
 
 
 def _exact_sum(exact: exp.Expr) -> exp.Expr:
@@ -260,19 +270,20 @@ def order_key(parts: Parts, lexical: exp.Expr, symbol: exp.Expr) -> exp.Expr:
     return exp.Struct(expressions=fields)
 
 
-def _number_or_none(parts: Parts) -> exp.Expr:
-    """A struct of a number, or NULL. What is not exact is a float, and no int has over 64 bits."""
+def number_or_none(parts: Parts) -> exp.Expr:
+    """A struct of a number, or NULL."""
+    assert parts.number
+    return exp.case().when(parts.number.copy().is_(exp.null()).not_(), struct_of(parts))
 
-    def build(struct: exp.Expr) -> exp.Expr:
-        here = parts_of_struct(struct)
-        assert here.sort and here.exact and here.number
-        beyond = exp.and_(here.sort.copy().eq(_number(WHOLE)), _whole(here).is_(exp.null()))
-        sort = exp.case().when(here.exact.copy().is_(exp.null()), _number(FLOAT))
-        sort = sort.when(beyond, _number(DECIMAL)).else_(here.sort.copy())
-        found = struct_of(Parts(None, sort, here.exact, here.number))
-        return exp.case().when(here.number.copy().is_(exp.null()).not_(), found)
 
-    return once((struct_of(parts),), build, "list_transform", "list_extract")
+def _of_its_sort(parts: Parts) -> Parts:
+    """A number whose `sort` is right: what is not exact is a float, and no int has over 64 bits."""
+    assert parts.sort and parts.exact
+    sort = exp.case().when(parts.exact.copy().is_(exp.null()), _number(FLOAT))
+    ends = (_cast(_text(str(end)), EXACT_TYPE) for end in (-(2**63), 2**63 - 1))
+    has_64_bits = exp.Between(this=parts.exact.copy(), low=next(ends), high=next(ends))
+    beyond = exp.and_(parts.sort.copy().eq(_number(WHOLE)), exp.not_(has_64_bits))
+    return replace(parts, sort=sort.when(beyond, _number(DECIMAL)).else_(parts.sort))
 
 
 # --- in SQL ---------------------------------------------------------------------------------------
@@ -283,8 +294,20 @@ def _whole(parts: Parts) -> exp.Expr:
     if not (parts.exact and parts.number):
         number = parts.exact or parts.number
         return whole_number(number) if number else exp.cast(exp.null(), "BIGINT")
-    of_float = exp.case().when(parts.exact.copy().is_(exp.null()), whole_number(parts.number))
-    return of_float.else_(whole_number(parts.exact))
+    case = exp.case()
+    if parts.sort:
+        case = case.when(exp.and_(_is(parts, WHOLE), _is_exact_int(parts.number)), _int(parts))
+    case = case.when(parts.exact.copy().is_(exp.null()), whole_number(parts.number))
+    return case.else_(whole_number(parts.exact))
+
+
+def _is_exact_int(number: exp.Expr) -> exp.Expr:
+    """Whether the float of an int can be of no other int."""
+    return _call("abs", number.copy()) < exp.cast(_text(str(2**53)), "DOUBLE")
+
+
+def _int(parts: Parts) -> exp.Expr:
+    return _cast(parts.number, "BIGINT")
 
 
 def _is(parts: Parts, sort: int) -> exp.Expr:
@@ -298,6 +321,10 @@ def _there(value: exp.Expr | None, type_: Type) -> exp.Expr:
 def _cast(value: exp.Expr | None, type_: str) -> exp.Expr:
     to = exp.DataType.build(type_, dialect="duckdb")
     return exp.Cast(this=exp.null() if value is None else value.copy(), to=to)
+
+
+def _once(values: Sequence[exp.Expr], build: Callable[..., exp.Expr]) -> exp.Expr:
+    return once(values, build, "list_transform", "list_extract")
 
 
 def _call(name: str, *arguments: exp.Expr) -> exp.Expr:

@@ -40,6 +40,7 @@ from zodiac_sql.sql.terms import (
     computed_term,
     equal,
     native,
+    number_or_none,
     ordered,
     parts_of_native,
     parts_of_struct,
@@ -55,13 +56,15 @@ class Value:
     """A value in SQL: an id or a native value, or, where `text`, the text of a symbol.
 
     That is PLAIN, what a function has made, or WRITTEN, as people see the symbol; or it is a STRUCT
-    of a term. `shown` is the text of a symbol that is a constant of the rule.
+    of a term. `shown` is the text of a symbol that is a constant of the rule. `parts` are those of
+    a struct where they need not be taken out of it.
     """
 
     sql: exp.Expr
     type: Type | None
     text: int = 0
     shown: str | None = None
+    parts: Parts | None = None
 
 
 @dataclass(slots=True)
@@ -154,7 +157,7 @@ class Values:
         if value.type not in ENCODED:
             return parts_of_native(value.sql, value.type)
         if value.text == STRUCT:
-            return parts_of_struct(value.sql)
+            return value.parts or parts_of_struct(value.sql)
         if value.type is Type.SYMBOL:
             return Parts(self.shown(value), exp.cast(exp.null(), "TINYINT"))
         return parts_of_symbol(self._symbol(value.sql))
@@ -274,7 +277,7 @@ class Values:
                 [self.parts(one) for one in operands[:first]],
                 [self.native(one, Type.INT) for one in operands[first:]],
             )
-            return Value(made, Type.ANY, STRUCT)
+            return Value(number_or_none(made), Type.ANY, STRUCT, parts=made)
         if call.function in _CONVERSIONS and self._given_type(call, 0) is Type.ANY:
             return self._converted_term(call, _CONVERSIONS[call.function])
         fixed = fixed_texts(call, functions)

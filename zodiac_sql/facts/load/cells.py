@@ -194,19 +194,22 @@ class Syntax:
         """The syntax of a column that is known to be of a type."""
         return replace(self, decimals=True) if known is Type.DECIMAL and not self.type else self
 
-    def value(self, cell: exp.Expr, type_: Type | None, declared: bool = False) -> exp.Expr:
-        """The value of a cell whose kind fits the type. A column of ANY may be `declared`."""
+    def value(self, cell: exp.Expr, type_: Type | None, kinds: int, declared: bool) -> exp.Expr:
+        """The value of a cell whose kind fits the type. A column of ANY may be `declared`.
+
+        All cells of the column are of these `kinds`.
+        """
         if type_ is Type.ANY and not self.type:
-            return self._term(cell, declared)
+            return self._term(cell, kinds, declared)
         if self.json:
             cell = exp.func("json_extract_string", cell, exp.Literal.string("$"), dialect="duckdb")
         elif self.is_csv and type_ is not Type.SYMBOL:
             cell = exp.func("trim", cell, dialect="duckdb")
         return cell if self.type else _read(cell, type_)
 
-    def _term(self, cell: exp.Expr, declared: bool) -> exp.Expr:
+    def _term(self, cell: exp.Expr, kinds: int, declared: bool) -> exp.Expr:
         """The text of the term that a cell is."""
-        kind, lexical, plain = self.kind_of(cell), cell, cell
+        kind, lexical, plain = self.kind_of(cell, kinds), cell, cell
         if self.json:
             lexical = exp.func(
                 "json_extract_string", cell, exp.Literal.string("$"), dialect="duckdb"
@@ -217,13 +220,15 @@ class Syntax:
         term = exp.Case(this=kind)
         for bits, type_, datatype in _TERMS:
             for bit in bits:
-                value = _read(plain.copy(), type_)
-                written = term_text(value, type_, datatype, declared)
-                term = term.when(exp.Literal.number(bit), written)
+                if kinds & bit:
+                    value = _read(plain.copy(), type_)
+                    written = term_text(value, type_, datatype, declared)
+                    term = term.when(exp.Literal.number(bit), written)
         for bit, macro in ((BIG, "zodiac_big_term"), (ROUNDED, "zodiac_rounded_term")):
-            written = exp.func(macro, plain.copy(), dialect="duckdb")
-            term = term.when(exp.Literal.number(bit), written)
-        return term.else_(lexical.copy())
+            if kinds & bit:
+                written = exp.func(macro, plain.copy(), dialect="duckdb")
+                term = term.when(exp.Literal.number(bit), written)
+        return term.else_(lexical.copy()) if term.args["ifs"] else lexical.copy()
 
     def accepted(self, type_: Type | None, kinds: int, known: bool) -> int:
         """The kinds that a column of a type takes, of those that are in it.

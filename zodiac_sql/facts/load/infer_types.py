@@ -78,7 +78,7 @@ class Typing:
         """The rows as values."""
         picked = (
             self.syntaxes[name]
-            .value(exp.column(name, quoted=True), type_, self.declared)
+            .value(exp.column(name, quoted=True), type_, self.kinds[name], self.declared)
             .as_(name, quoted=True)
             for name, type_ in self.types.items()
         )
@@ -135,7 +135,7 @@ def typed(table: TableFile, known: Predicate | None, enters: bool) -> Typing:
     asked = {
         name: syntax
         for name, syntax in texts.items()
-        if of_predicate.get(name) not in (Type.SYMBOL, Type.ANY) or syntax is cells.JSON
+        if of_predicate.get(name) is not Type.SYMBOL or syntax is cells.JSON
     }
     likely = _kinds(table, dict.fromkeys(asked, 0), some=True)
     kinds = {

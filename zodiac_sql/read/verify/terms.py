@@ -62,7 +62,7 @@ CREATE OR REPLACE TEMP MACRO zodiac_verify_number(s, e, n) AS
         'text': NULL::VARCHAR,
         'sort': (CASE WHEN v.e IS NULL THEN 3 WHEN v.s = 1 AND TRY_CAST(v.e AS BIGINT) IS NULL
                       THEN 2 ELSE v.s END)::TINYINT,
-        'exact': v.e::DECIMAL(38, 18), 'number': v.n::DOUBLE,
+        'exact': v.e::DECIMAL(38, 18), 'number': coalesce(v.e::DOUBLE, v.n),
         'moment': NULL::TIMESTAMP, 'truth': NULL::BOOLEAN}} END)[1];
 
 CREATE OR REPLACE TEMP MACRO zodiac_verify_text(given) AS
