@@ -71,11 +71,11 @@ _BOUNDS = {
     "integer": (-(10**99), 10**99), "long": (-(2**63), 2**63 - 1), "int": (-(2**31), 2**31 - 1),
     "short": (-(2**15), 2**15 - 1), "byte": (-128, 127),
     "unsignedInt": (0, 2**32 - 1), "unsignedShort": (0, 2**16 - 1), "unsignedByte": (0, 255),
-    "nonNegativeInteger": (0, 2**63 - 1), "positiveInteger": (1, 2**63 - 1),
-    "nonPositiveInteger": (-(2**63), 0), "negativeInteger": (-(2**63), -1),
-    "unsignedLong": (0, 2**63 - 1),
+    "nonNegativeInteger": (0, 10**99), "positiveInteger": (1, 10**99),
+    "nonPositiveInteger": (-(10**99), 0), "negativeInteger": (-(10**99), -1),
+    "unsignedLong": (0, 2**64 - 1),
 }  # fmt: skip
-"""Which integers a datatype has. Beyond 64 bits, only xsd:integer has any here."""
+"""Which integers a datatype has."""
 
 _TYPED = re.compile(f'"(.*)"\\^\\^<{re.escape(XSD)}(\\w+)>', re.DOTALL)
 _DECIMAL = r"[+-]?(\d+(\.\d*)?|\.\d+)"

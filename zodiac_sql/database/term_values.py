@@ -75,6 +75,20 @@ def _bounds() -> str:
     return f"CASE d {' '.join(cases)} ELSE true END"
 
 
+def _is_large() -> str:
+    """Whether an integer beyond 64 bits is one of the values of its datatype."""
+    below, above = (_listed(names) for names in (_WITHOUT_LEAST, _WITHOUT_MOST))
+    return (
+        f"CASE WHEN starts_with(f, '-') THEN d IN {below}"
+        f" ELSE d IN {above} OR (d = 'unsignedLong' AND TRY_CAST(f AS UBIGINT) IS NOT NULL) END"
+    )
+
+
+# xsd:long has 64 bits, and xsd:unsignedLong has them without a sign.
+_ENDLESS = {name: INTEGER_BOUNDS[name] for name in INTEGER_BOUNDS if not name.endswith("ong")}
+_WITHOUT_LEAST = [name for name, (least, _) in _ENDLESS.items() if least is None]
+_WITHOUT_MOST = [name for name, (_, most) in _ENDLESS.items() if most is None]
+
 _PLAIN = "[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)"
 _SPECIAL = "CASE f WHEN 'INF' THEN 'inf' WHEN '+INF' THEN 'inf' WHEN '-INF' THEN '-inf' ELSE f END"
 _IS_DOUBLE = f"regexp_full_match(f, '{_PLAIN}([eE][+-]?[0-9]+)?|[+-]?INF|NaN')"
@@ -94,7 +108,7 @@ _SORT = (
     f"CASE WHEN d IN {_listed(INTEGER_BOUNDS)} THEN CASE"
     " WHEN NOT regexp_full_match(f, '[+-]?[0-9]+') THEN NULL"
     f" WHEN TRY_CAST(f AS BIGINT) IS NOT NULL THEN CASE WHEN {_bounds()} THEN {WHOLE} END"
-    f" WHEN d = 'integer' THEN {DECIMAL} END"
+    f" WHEN {_is_large()} THEN {DECIMAL} END"
     f" WHEN d = 'decimal' THEN CASE WHEN regexp_full_match(f, '{_PLAIN}') THEN {DECIMAL} END"
     f" WHEN d IN ('double', 'float') THEN CASE WHEN {_IS_DOUBLE} THEN {FLOAT} END"
     f" WHEN d = 'boolean' THEN CASE WHEN f IN ('true', 'false', '1', '0') THEN {BOOL} END"
@@ -159,7 +173,8 @@ def _value(form: str, datatype: str) -> TermValue | None:
     number = value_of(datatype, form)
     if -(2**63) <= number < 2**63:
         return WHOLE, _exact(form), float(number), None, None
-    return (DECIMAL, _exact(form), float(form), None, None) if datatype == "integer" else None
+    is_long = datatype == "long" or (datatype == "unsignedLong" and number >= 2**64)
+    return None if is_long else (DECIMAL, _exact(form), float(form), None, None)
 
 
 def _exact(form: str) -> decimal.Decimal | None:
