@@ -19,6 +19,7 @@ from zodiac_sql.language.syntax import (
     Atom,
     Binding,
     Call,
+    Column,
     Comparison,
     Constant,
     Literal,
@@ -146,7 +147,7 @@ class Body:
         conditions: list[exp.Expr] = []
         known = self.values.known
         local: dict[str, Value] = {}
-        for column, term in zip(relation.columns, atom.terms, strict=True):
+        for column, term in self._terms_first(relation, atom):
             here = stored = Value(exp.column(column.name, table=alias, quoted=True), column.meant)
             value = None
             if isinstance(term, Variable):
@@ -164,6 +165,15 @@ class Body:
                 (known if bind else local)[term.name] = found
                 self._provisional.discard(term.name)
         return conditions
+
+    def _terms_first(self, relation: Relation, atom: Atom) -> list[tuple[Column, Term]]:
+        """The columns of an atom with what stands there. Where a variable of terms stands in a
+        native column, too, the term is its value, and the other column has to agree.
+        """
+        pairs = list(zip(relation.columns, atom.terms, strict=True))
+        if any(column.mixed for column in relation.columns):
+            pairs.sort(key=lambda pair: not (pair[0].mixed and self._wanted(pair[1]) is Type.ANY))
+        return pairs
 
     def _confirm(self, variable: str, value: Value) -> None:
         """Give a provisional variable the value that a literal of the body has for it."""
