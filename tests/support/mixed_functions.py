@@ -164,7 +164,7 @@ def _exactly(function: str, values: Sequence[Any]) -> Decimal:
             raise NoValue
         return context.remainder(first, others[0])
     if function == "abs":
-        return abs(first)
+        return first.copy_abs()
     if function == "round":
         step = Decimal(1).scaleb(-int(others[0]) if others else 0)
         return context.multiply(

@@ -7,7 +7,7 @@ does not allow is a Clash: the change is to be refused.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 
 from generators.programs import Aggregate, Atom, Bind, Compare, Literal, Not, Rule, Var
@@ -198,7 +198,8 @@ def check(rule: Rule, types: Types) -> None:
             raise Clash(f"{rule.name} has the best of {wanted}")
 
 
-def check_body(body: Iterable[Literal], types: Types, variables: Mapping[Var, str | None]) -> None:
+def check_body(body: Sequence[Literal], types: Types, variables: Mapping[Var, str | None]) -> None:
+    positive = variable_types([one for one in body if not isinstance(one, Not)], types)
     for literal in body:
         if isinstance(literal, Atom | Not):
             atom = literal.atom if isinstance(literal, Not) else literal
@@ -207,8 +208,8 @@ def check_body(body: Iterable[Literal], types: Types, variables: Mapping[Var, st
         elif isinstance(literal, Aggregate):
             _check_aggregate(literal, types, variables)
         elif isinstance(literal, Bind):
-            _check_expression(literal.expression, variables)
-            _alike(variables.get(literal.variable), expression_type(literal.expression, variables))
+            _check_expression(literal.expression, positive)
+            _alike(positive.get(literal.variable), expression_type(literal.expression, positive))
         else:
             _check_expression(Call(literal.operator, (literal.left, literal.right)), variables)
 

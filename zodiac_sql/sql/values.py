@@ -29,6 +29,7 @@ from zodiac_sql.sql.functions import (
     built,
     choice,
     literal,
+    may_lack,
     moment,
     python_call,
     python_call_if_there,
@@ -153,7 +154,7 @@ class Values:
                 same = exp.or_(exp.EQ(this=next(sides), expression=next(sides)), same)
             same = exp.paren(same)
             found = same if operator == "=" else exp.not_(same)
-            unsure = [v.sql.copy().is_(exp.null()).not_() for v in (left, right) if _may_lack(v)]
+            unsure = [v.sql.copy().is_(exp.null()).not_() for v in (left, right) if may_lack(v.sql)]
             return exp.case().when(exp.and_(*unsure), found) if unsure else found
         texts = build(self.text(left), self.text(right)) if are_symbols else None
         return ordered(build, self.parts(left), self.parts(right), texts)
@@ -207,7 +208,7 @@ class Values:
         is_number = value.type is not None and value.type.numeric
         text_ = None if is_number else self.shown(self.as_term(value))
         made = struct_of(replace(parts, text=text_))
-        if not _may_lack(value):
+        if not may_lack(value.sql):
             return made
         return exp.case().when(value.sql.copy().is_(exp.null()).not_(), made)
 
@@ -391,11 +392,6 @@ EXTREMES = {"least": "<=", "greatest": ">="}
 
 _CONVERSIONS = {"int": Type.INT, "float": Type.FLOAT, "decimal": Type.DECIMAL}
 """Functions that make a number of a number or a text."""
-
-
-def _may_lack(value: Value) -> bool:
-    """Whether a value may be NULL: that of an expression that no BIND has named."""
-    return not isinstance(value.sql, exp.Column) and value.sql.find(exp.Column) is not None
 
 
 def _built_by(kind: type[exp.Binary]) -> Build:
