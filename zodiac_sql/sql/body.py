@@ -148,7 +148,8 @@ class Body:
         known = self.values.known
         local: dict[str, Value] = {}
         for column, term in self._terms_first(relation, atom):
-            here = stored = Value(exp.column(column.name, table=alias, quoted=True), column.meant)
+            meant = Type.ANY if self._is_term(column, term) else column.meant
+            here = stored = Value(exp.column(column.name, table=alias, quoted=True), meant)
             value = None
             if isinstance(term, Variable):
                 value = known.get(term.name) or local.get(term.name)
@@ -159,6 +160,8 @@ class Body:
                 continue
             if value is not None:
                 conditions.append(self.values.agree(here, value))
+            elif here.type is not meant:  # no other literal need ask for the native value
+                conditions.append(here.sql.copy().is_(exp.null()).not_())
             if value is None or (bind and term.name in self._provisional):
                 whole = stored if self._wanted(term) in ENCODED else here
                 found = self.values.widened(term, whole)
@@ -166,13 +169,17 @@ class Body:
                 self._provisional.discard(term.name)
         return conditions
 
+    def _is_term(self, column: Column, term: Term) -> bool:
+        """Whether a symbol is one of the terms of a variable: it may have a value, too."""
+        return column.meant is Type.SYMBOL and self._wanted(term) is Type.ANY
+
     def _terms_first(self, relation: Relation, atom: Atom) -> list[tuple[Column, Term]]:
         """The columns of an atom with what stands there. Where a variable of terms stands in a
         native column, too, the term is its value, and the other column has to agree.
         """
         pairs = list(zip(relation.columns, atom.terms, strict=True))
-        if any(column.mixed for column in relation.columns):
-            pairs.sort(key=lambda pair: not (pair[0].mixed and self._wanted(pair[1]) is Type.ANY))
+        if any(self._wanted(term) is Type.ANY for term in atom.terms):
+            pairs.sort(key=lambda pair: pair[0].meant not in ENCODED)
         return pairs
 
     def _confirm(self, variable: str, value: Value) -> None:
