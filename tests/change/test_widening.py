@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -200,3 +201,14 @@ def test_streams_have_terms(kb: KnowledgeBase, coalesce: int, declared: bool) ->
     true = f'"true"^^<{XSD}boolean>'
     assert facts(kb) == {("a", integer(1)), ("c", "x"), ("d", true), ("e", integer(5))}
     assert kb.verify()
+
+
+@pytest.mark.parametrize("value", ["x", integer(1), 0.5, 2, Decimal("0.75")])
+def test_a_stream_widens_a_column_of_decimals_as_rows_do(value: object) -> None:
+    with zodiac_sql.connect() as kb, zodiac_sql.connect() as other:
+        for one in (kb, other):
+            one.insert("p", [("a", Decimal("0.25"))])
+        kb.insert("p", [("b", value)])
+        list(other.stream([{"insert": {"p": [("b", value)]}}]))
+        assert facts(other) == facts(kb)
+        assert types(other) == types(kb)

@@ -9,18 +9,22 @@ By construction programs are stratified, by levels, and finite: recursive rules 
 
 from __future__ import annotations
 
-import datetime
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from decimal import Decimal
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from generators.mixed_rules import MixedRules, chance
+from generators.mixed_values import NATIVE, POOLS, random_value, spellings, stands_for
 from generators.programs import Rule
 from generators.typed_language import DERIVED_NAMES, EXPLICIT_NAMES
 from support.mixed_programs import Row, stored
-from support.mixed_terms import XSD, MixedValue, Term, undeclared_term
+from support.mixed_terms import (
+    Elsewhere,
+    MixedValue,
+    Term,
+    undeclared_term,
+)
 from support.mixed_types import (
     Clash,
     Types,
@@ -33,45 +37,6 @@ from support.mixed_types import (
 )
 from support.naive import reads
 
-
-def literal(form: str, datatype: str) -> str:
-    return f'"{form}"^^<{XSD}{datatype}>'
-
-
-D = datetime.datetime
-
-POOLS: dict[str, tuple[MixedValue, ...]] = {
-    "symbol": ("a", "b", "A", "C d", "", "É", "5", "true", "http://e/x", "urn:x", '"Haus"@de',
-               '"5"^^<http://e/t>', "_:b1"),
-    "int": (1, 2, 3, 5, 0, -2, 2**53, 2**53 + 1),
-    "float": (1.0, 2.0, 0.5, 2.5, -0.0, -0.5, math.nan, math.inf, -math.inf, 2.0**53),
-    "decimal": tuple(map(Decimal, ("5", "0.5", "2.50", "-2", "0.1", "3.75"))),
-    "bool": (True, False),
-    "date": (datetime.date(2026, 1, 31), datetime.date(2024, 2, 29), datetime.date(2026, 2, 1)),
-    "timestamp": (D(2026, 1, 31), D(2026, 1, 31, 12), D(2026, 1, 31, 11, 0, 0, 500000)),
-}  # fmt: skip
-
-LITERALS = (
-    *(literal(form, "integer") for form in ("05", "5", "+2", "9007199254740993",
-      "18446744073709551616", "-1", "1234567890123456789012345")),
-    *(literal(form, name) for form, name in (
-        ("5", "int"), ("2", "byte"), ("300", "byte"), ("x", "integer"), ("1", "positiveInteger"),
-        ("5", "long"), ("-1", "unsignedInt"), ("0", "unsignedByte"),
-    )),
-    *(literal(form, "decimal") for form in ("5.0", "5", "2.50", "0.5", "-2.0", "0.1",
-      "0.1234567890123456789012345678901234567890", "12345678901234567890.5", ".5", "1e3")),
-    *(literal(form, "double") for form in ("5", "5.0", "5.0E0", "0.5", "-0.0", "NaN", "INF", "-INF",
-      "1e300", "0.1", "y")),
-    *(literal(form, "float") for form in ("2.5", "0.1", "1e39")),
-    *(literal(form, "boolean") for form in ("true", "1", "0", "yes")),
-    *(literal(form, "date") for form in ("2026-01-31", "2026-02-30")),
-    *(literal(form, "dateTime") for form in ("2026-01-31T12:00:00", "2026-01-31T12:00:00Z",
-      "2026-01-31T13:00:00+01:00", "2026-01-31T00:00:00", "2026-01-31T12:00:00.000", "noon",
-      "2026-01-30T24:00:00")),
-)  # fmt: skip
-"""Terms that only a column of symbols or a mixed one can hold: several spellings of one value."""
-
-
 DECLARED = (100, 70, 30)
 """How many of a hundred predicates of a program may have declarations."""
 
@@ -83,6 +48,8 @@ class Predicate:
     level: int
     aggregate: bool = False
     declared: bool = True
+    best: str = ""
+    """MIN or MAX, if the last column has best values."""
 
     @property
     def settled(self) -> tuple[str | None, ...]:
@@ -116,6 +83,8 @@ class Change:
     deletes: Mapping[str, Sequence[Row]]
     add: tuple[Rule, ...] = ()
     drop: tuple[str, ...] = ()
+    alter: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    """Predicates with the place of a column and its new type."""
 
 
 # --- programs ------------------------------------------------------------------------------------
@@ -135,14 +104,22 @@ def random_program(rng: Random) -> Program:
         for _ in range(rng.choice((1, 1, 2))):
             name = next(names, None)
             if name is not None:
-                is_aggregate = chance(rng, 30)
-                predicates.append(
-                    Predicate(name, _kinds(rng, native), level, is_aggregate, chance(rng, declared))
-                )
+                predicates.append(_derived(rng, name, native, level, chance(rng, declared)))
     drawn = MixedRules(rng, predicates, POOLS)
     rules = [rule for p in predicates if p.level for rule in drawn.rules_of(p)]
+    rules += [drawn.constraint() for _ in range(rng.choice((0, 0, 0, 1)))]
     # A rule that reads the same as another is passed over when it is added.
     return Program(tuple(predicates), tuple({repr(replace(r, name="")): r for r in rules}.values()))
+
+
+def _derived(rng: Random, name: str, native: str, level: int, declared: bool) -> Predicate:
+    """A predicate of rules: of any rules, of an aggregate, or of best values."""
+    kinds, what = _kinds(rng, native), rng.randrange(100)
+    if what >= 15:
+        return Predicate(name, kinds, level, what < 45, declared)
+    value = rng.choice(("int", "int", "decimal", "float", "date", "timestamp"))
+    best = rng.choice(("MIN", "MAX"))
+    return Predicate(name, (*kinds[:2], value), level, True, declared, best)
 
 
 def _kinds(rng: Random, native: str) -> tuple[str, ...]:
@@ -157,16 +134,6 @@ def _kinds(rng: Random, native: str) -> tuple[str, ...]:
 def random_rows(rng: Random, predicate: Predicate, count: int) -> list[Row]:
     """Rows from small pools, so that they join."""
     return [tuple(random_value(rng, kind) for kind in predicate.kinds) for _ in range(count)]
-
-
-def random_value(rng: Random, kind: str) -> MixedValue:
-    """A value for a column: of a mixed one, a native value, a symbol or a literal's text."""
-    if kind == "any":
-        if chance(rng, 45):
-            return rng.choice(LITERALS)
-        kind = rng.choice(("int", "int", "decimal", "float", "bool", "date", "timestamp", "symbol"))
-    pool = POOLS[kind]
-    return rng.choice(pool[:3] if chance(rng, 50) else pool)
 
 
 # --- changes -------------------------------------------------------------------------------------
@@ -195,9 +162,12 @@ class State:
         rules = {n: r for n, r in self.rules.items() if n not in change.drop}
         rules |= {rule.name: rule for rule in change.add}
         facts = {
-            name: rows - set(change.deletes.get(name, ())) for name, rows in self.facts.items()
+            name: rows - self._gone(name, change.deletes.get(name, ()), program)
+            for name, rows in self.facts.items()
         }
         settled = dict(self.settled)
+        for name, (place, type_) in change.alter.items():
+            settled[name] = _with(settled[name], place, type_)
         for name, rows in change.inserts.items():
             strict = name in program.strict
             # What rules have made a column of terms is one for the facts that come, too.
@@ -230,6 +200,14 @@ class State:
                 settled[p.name] = types[p.name] = (None,) * len(p.kinds)  # type: ignore[index]
         return State(rules, facts, settled, types)
 
+    def _gone(self, name: str, rows: Iterable[Row], program: Program) -> set[Row]:
+        """Rows as facts, if the columns hold them."""
+        found = set()
+        for row in rows:
+            with suppress(Elsewhere):
+                found.add(_kept(row, self.types[name], name in program.strict))
+        return found
+
     def _fitting(
         self,
         rules: Mapping[str, Rule],
@@ -241,7 +219,8 @@ class State:
         They do where the first facts of a column have other values than they ask for.
         """
         while True:
-            types = column_types(list(rules.values()), settled, program.strict)
+            deriving = [rule for rule in rules.values() if not rule.never]
+            types = column_types(deriving, settled, program.strict)
             bad = [rule for rule in rules.values() if is_ill_typed(rule, types)]
             wider = [
                 place
@@ -254,7 +233,7 @@ class State:
             if not wider:
                 raise Clash(bad[0].name)
             for name, place in wider:
-                settled[name] = _with_any(settled[name], place)
+                settled[name] = _with(settled[name], place, "any")
 
     def _at_fault(
         self, rule: Rule, settled: Types, types: Types, program: Program
@@ -268,7 +247,7 @@ class State:
             if type_ is not None and self.settled[name][place] is None
         ]
         for name, place in found:
-            wider = {**types, name: _with_any(types[name], place)}
+            wider = {**types, name: _with(types[name], place, "any")}
             try:
                 check_body(rule.body, wider, variable_types(rule.body, wider))
             except Clash:
@@ -277,8 +256,8 @@ class State:
         return found
 
 
-def _with_any(types: Sequence[str | None], place: int) -> tuple[str | None, ...]:
-    return (*types[:place], "any", *types[place + 1 :])
+def _with(types: Sequence[str | None], place: int, type_: str) -> tuple[str | None, ...]:
+    return (*types[:place], type_, *types[place + 1 :])
 
 
 def _kept(row: Row, types: Sequence[str | None], declared: bool) -> Row:
@@ -294,7 +273,7 @@ def _settled(
 ) -> str | None:
     """The type of a column after some values came.
 
-    Ints and decimals become floats only where each is equal to one.
+    Ints become floats only where each is equal to one, and decimals do not become floats.
     """
     given = [value_type(value) for value in come]
     if strict:
@@ -305,8 +284,9 @@ def _settled(
     found = old
     for type_ in given:
         found = joined(found, type_)
-    numbers = [v for v in (*come, *there) if type(v) in (int, Decimal)]
-    if found == "float" and any(Decimal(repr(float(v))) != v for v in numbers):
+    ints = [v for v in (*come, *there) if type(v) is int]
+    lost = any(int(float(v)) != v for v in ints) or "decimal" in (old, *given)
+    if found == "float" and lost:
         return "any"
     return found
 
@@ -319,6 +299,8 @@ def predicates_of(rule: Rule) -> set[str]:
 def random_change(rng: Random, program: Program, state: State) -> Change:
     """A change that is possible in a state, if its types fit."""
     what = rng.choice(("facts", "facts", "facts", "rules", "both"))
+    if chance(rng, 8) and (altered := _altered(rng, program, state)):
+        return Change({}, {}, alter=altered)
     inserts: dict[str, Sequence[Row]] = {}
     deletes: dict[str, Sequence[Row]] = {}
     open_ = [p for p in program.schema if not p.aggregate]
@@ -327,9 +309,9 @@ def random_change(rng: Random, program: Program, state: State) -> Change:
             predicate = rng.choice([p for p in open_ if p.level == 0] * 4 + open_)
             present = sorted(state.facts.get(predicate.name, ()), key=repr)
             if present and chance(rng, 45):
-                deletes[predicate.name] = rng.sample(
-                    present, min(len(present), rng.choice((1, 1, 2, 9)))
-                )
+                rows = rng.sample(present, min(len(present), rng.choice((1, 1, 2, 9))))
+                types = state.types[predicate.name]
+                deletes[predicate.name] = [_otherwise(rng, row, types) for row in rows]
             else:
                 inserts[predicate.name] = random_rows(rng, predicate, rng.choice((1, 2, 4)))
     deletes = {name: rows for name, rows in deletes.items() if name not in inserts}
@@ -342,6 +324,31 @@ def random_change(rng: Random, program: Program, state: State) -> Change:
         elif state.rules:
             drop.append(rng.choice(sorted(state.rules)))
     return Change(inserts, deletes, tuple(add), tuple(drop))
+
+
+def _altered(rng: Random, program: Program, state: State) -> Mapping[str, tuple[int, str]]:
+    """A column of explicit facts alone, with a type to which each of its values can be altered."""
+    predicate = rng.choice([p for p in program.schema if p.level == 0])
+    place = rng.randrange(len(predicate.kinds))
+    name, old = predicate.name, state.types[predicate.name][place]
+    if not predicate.declared:
+        return {}
+    if old != "any":
+        return {name: (place, "any")}
+    values = [row[place] for row in state.facts.get(name, ())]
+    type_ = rng.choice(("symbol", "symbol", *NATIVE))
+    fits = all(stands_for(value, type_) for value in values)
+    return {name: (place, type_)} if fits else {}
+
+
+def _otherwise(rng: Random, row: Row, types: Sequence[str | None]) -> Row:
+    """A row that is to be deleted, perhaps with terms of the same values as they are spelled
+    otherwise: these are other terms.
+    """
+    return tuple(
+        rng.choice(spellings(value)) if type_ == "any" and chance(rng, 25) else value
+        for value, type_ in zip(row, types, strict=True)
+    )
 
 
 def first_change(rng: Random, program: Program) -> Change:

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from generators.mixed_best import MixedBest
+from generators.mixed_expressions import Expressions, Scope
 from generators.programs import Aggregate, Atom, Bind, Compare, Literal, Not, Rule, Var
 from generators.random_rules import chance
 from generators.typed_language import constant_text
-from support.mixed_types import NUMBERS, Clash, Types, check, comparable, joined, met, value_type
+from support.mixed_types import (
+    NUMBERS,
+    Clash,
+    Types,
+    check,
+    comparable,
+    is_ill_typed,
+    joined,
+    met,
+    value_type,
+)
 from support.naive_values import Call
 
 if TYPE_CHECKING:
@@ -20,23 +32,6 @@ __all__ = ["MixedRules", "chance", "rule_text"]
 
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=")
 TRIES = 30
-
-
-@dataclass
-class Scope:
-    """The variables of a body so far, with the kinds that they are meant to have."""
-
-    bound: dict[Var, str] = field(default_factory=dict)
-    prefix: str = "V"
-
-    def fresh(self, kind: str | None = None) -> Var:
-        variable = Var(f"{self.prefix}{len(self.bound)}")
-        if kind is not None:
-            self.bound[variable] = kind
-        return variable
-
-    def of(self, kinds: Collection[str]) -> list[Var]:
-        return [variable for variable, kind in self.bound.items() if kind in kinds]
 
 
 @dataclass
@@ -57,6 +52,8 @@ class MixedRules:
 
         Without a declaration, a head may widen a column.
         """
+        if head.best:
+            return MixedBest(self, head).rules()
         if head.aggregate:
             return self._drawn(head, lambda: self.aggregate(head))
         rules: list[Rule] = []
@@ -94,7 +91,7 @@ class MixedRules:
         for number in range(rng.choice((1, 1, 2, 2, 3))):
             near = own if recursive and (number == 0 or chance(rng, 25)) else lower
             body.append(self.atom(rng.choice(near), scope))
-        if not recursive and chance(rng, 45):
+        if not recursive and chance(rng, 60):
             self.binding(body, scope)
         if chance(rng, 45):
             self.comparison(body, scope)
@@ -102,6 +99,20 @@ class MixedRules:
             body.append(Not(self.negated(rng.choice(lower), scope)))
         rng.shuffle(body)
         return Rule(self.name(), self.head(head, scope), tuple(body))
+
+    def constraint(self) -> Rule:
+        """What must never hold."""
+        while True:
+            scope = Scope()
+            body: list[Literal] = [self.atom(self.rng.choice(self.predicates), scope)]
+            if chance(self.rng, 50):
+                body.append(self.atom(self.rng.choice(self.predicates), scope))
+            self.comparison(body, scope)
+            if chance(self.rng, 50):
+                body.append(Not(self.negated(self.rng.choice(self.predicates), scope)))
+            rule = Rule(self.name(), Atom("never", ()), tuple(body), never=True)
+            if scope.bound and not is_ill_typed(rule, self.types):
+                return rule
 
     def atom(self, predicate: Predicate, scope: Scope) -> Atom:
         return Atom(predicate.name, tuple(self.term(kind, scope) for kind in predicate.kinds))
@@ -142,6 +153,11 @@ class MixedRules:
     def comparison(self, body: list[Literal], scope: Scope) -> None:
         if not scope.bound:
             return
+        if chance(self.rng, 30):
+            found = Expressions(self.rng, scope, self.pools).comparison(OPERATORS)
+            if found is not None:
+                body.append(Compare(*found))
+                return
         left = self.rng.choice(list(scope.bound))
         kind = scope.bound[left]
         others = [v for v, known in scope.bound.items() if comparable(known, kind) and v != left]
@@ -162,6 +178,8 @@ class MixedRules:
 
     def expression(self, scope: Scope) -> tuple[Any, str | None]:
         rng = self.rng
+        if scope.bound and chance(rng, 45):
+            return Expressions(rng, scope, self.pools).drawn()
         numbers = scope.of(("any", *NUMBERS))
         if not numbers or chance(rng, 25):
             return self.condition(scope)
@@ -192,8 +210,17 @@ class MixedRules:
         kind = scope.bound[x]
         others = [v for v, known in scope.bound.items() if comparable(known, kind)]
         test = Call(rng.choice(OPERATORS), (x, rng.choice((*others, self.constant(kind)))))
+        truths = scope.of(("any", "bool"))
+        if truths and chance(rng, 25):
+            truth = rng.choice(truths)
+            test = rng.choice((truth, *(Call(f, (test, truth)) for f in ("and", "or"))))
         result = scope.bound[y]
         other = self.constant(result)
+        if chance(rng, 35):
+            call, kind = Expressions(rng, scope, self.pools).drawn()
+            if kind and comparable(kind, result):
+                both = (y, call) if chance(rng, 50) else (call, y)
+                return Call("if", (test, *both)), joined(result, kind)
         if result in NUMBERS:
             result = joined(result, value_type(other))
         return Call("if", (test, y, other)), result
@@ -254,22 +281,53 @@ class MixedRules:
         one = Aggregate(
             tuple(inside), group, function, argument, Var("R"), distinct=chance(rng, 25)
         )
-        whole: list[Literal] = [one]
-        if group and chance(rng, 20):
-            whole.insert(
-                0, self.atom(rng.choice(lower), Scope({v: scope.bound[v] for v in group}, "W"))
-            )
+        domain = self.domain(group, scope, lower) if chance(rng, 45) else None
+        if domain is not None and chance(rng, 70):
+            one = replace(one, otherwise=self.otherwise(function, scope.bound[argument]))
+        elif domain is None and group and chance(rng, 20):
+            domain = self.atom(rng.choice(lower), Scope({v: scope.bound[v] for v in group}, "W"))
+        whole: list[Literal] = [*([domain] if domain else []), one]
+        if chance(rng, 25):
+            second = rng.choice(("COUNT", "MIN", "MAX"))
+            other = None if one.otherwise is None else self.otherwise(second, scope.bound[argument])
+            whole.append(replace(one, function=second, result=Var("S"), otherwise=other))
         terms: list[Any] = list(group)
+        if Var("S") in [x.result for x in whole if isinstance(x, Aggregate)] and terms:
+            terms[-1] = Var("S")
         while len(terms) < len(head.kinds) - 1:
             terms.append(self.constant(head.kinds[len(terms)]))
         return Rule(self.name(), Atom(head.name, (*terms, Var("R"))), tuple(whole))
+
+    def domain(self, group: Sequence[Var], scope: Scope, lower: list[Predicate]) -> Atom | None:
+        """An atom that says which groups there are, if a predicate has columns for them."""
+        fitting = [p for p in lower if len(p.kinds) >= len(group)]
+        if not fitting:
+            return None
+        predicate = self.rng.choice(fitting)
+        terms = [*group, *[Var("_")] * (len(predicate.kinds) - len(group))]
+        self.rng.shuffle(terms)
+        for term, kind in zip(terms, predicate.kinds, strict=True):
+            if not term.anonymous and not comparable(scope.bound[term], kind):
+                return None
+        return Atom(predicate.name, tuple(terms))
+
+    def otherwise(self, function: str, argument: str) -> Any:
+        """A value for groups without solutions."""
+        kind = {"COUNT": "int", "AVG": "float", "MED": "float"}.get(function, argument)
+        return self.rng.choice((0, self.constant(kind if kind in NUMBERS else "float")))
 
 
 # --- text ----------------------------------------------------------------------------------------
 
 
 def rule_text(rule: Rule) -> str:
-    return f"{rule.name}: {_atom(rule.head)} :- {', '.join(map(_literal, rule.body))}."
+    """A rule in the language. A second value of an aggregate follows the first."""
+    texts = list(map(_literal, rule.body))
+    for place, (first, second) in enumerate(zip(rule.body, rule.body[1:], strict=False), 1):
+        if isinstance(first, Aggregate) and isinstance(second, Aggregate):
+            texts[place] = _value(second)
+    head = "!-" if rule.never else f"{_atom(rule.head)} :-"
+    return f"{rule.name}: {head} {', '.join(texts)}."
 
 
 def _atom(atom: Atom) -> str:
@@ -286,11 +344,13 @@ def _literal(literal: Literal) -> str:
     if isinstance(literal, Bind):
         return f"BIND({_expression(literal.expression)} AS {literal.variable.name})"
     on = f" ON {', '.join(v.name for v in literal.group)}" if literal.group else ""
-    value = f"{literal.function}({'DISTINCT ' * literal.distinct}{literal.argument.name})"
-    return (
-        f"AGGREGATE({', '.join(map(_literal, literal.body))}){on} WITH {value}"
-        f" AS {literal.result.name}"
-    )
+    return f"AGGREGATE({', '.join(map(_literal, literal.body))}){on} WITH {_value(literal)}"
+
+
+def _value(literal: Aggregate) -> str:
+    other = "" if literal.otherwise is None else f" ELSE {_expression(literal.otherwise)}"
+    distinct = "DISTINCT " * literal.distinct
+    return f"{literal.function}({distinct}{literal.argument.name}) AS {literal.result.name}{other}"
 
 
 def _expression(expression: Any) -> str:
@@ -300,6 +360,6 @@ def _expression(expression: Any) -> str:
         blank = isinstance(expression, str) and expression.startswith("_:")
         return expression if blank else constant_text(expression)
     arguments = [_expression(argument) for argument in expression.arguments]
-    if expression.function in ("+", "-", "*", "/", "%", *OPERATORS):
+    if expression.function in ("+", "-", "*", "/", "%", "and", "or", *OPERATORS):
         return f"({arguments[0]} {expression.function} {arguments[1]})"
     return f"{expression.function}({', '.join(arguments)})"

@@ -106,7 +106,7 @@ class Aggregate:
     function: str
     argument: Var
     result: Var
-    otherwise: int | None = None
+    otherwise: Any = None
     distinct: bool = False
 
 

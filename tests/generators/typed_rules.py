@@ -86,6 +86,8 @@ def _open(scope: Scope) -> tuple[Expression, Kind] | None:
     if what == "float":
         a = scope.value(Kind.FLOAT, Kind.SMALL)
         b = scope.value(Kind.FLOAT, Kind.INT, Kind.DECIMAL)
+        if chance(rng, 15):  # it may have no value
+            a = Call("/", (scope.value(Kind.SMALL), scope.value(Kind.SMALL)))
         mixed = rng.choice(("+", "-", "*", "/", "%", "least", "greatest", "power"))
         one = rng.choice(("sqrt", "abs", "floor", "ceil", "round"))
         call = Call(mixed, (a, b)) if chance(rng, 60) else Call(one, (scope.value(Kind.FLOAT),))
@@ -142,7 +144,11 @@ def _of_decimals(scope: Scope) -> tuple[Expression, Kind]:
 def _typed(call: Call, scope: Scope) -> tuple[Expression, Kind] | None:
     """A call with the kind of its value; nothing if only ints were drawn, which could overflow."""
     kinds = [
-        scope.bound[a] if isinstance(a, Var) else Kind.FLOAT if isinstance(a, float) else Kind.INT
+        scope.bound[a]
+        if isinstance(a, Var)
+        else Kind.FLOAT
+        if isinstance(a, float | Call)
+        else Kind.INT
         for a in call.arguments
     ]
     if Kind.FLOAT not in kinds and call.function not in ("/", "sqrt", "power"):

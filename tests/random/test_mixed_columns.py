@@ -12,6 +12,7 @@ import math
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -31,13 +32,13 @@ from generators.mixed_rules import rule_text
 from support import budget
 from support.as_if_large import as_if_large
 from support.earnings import without_earnings
-from support.mixed_programs import Row, extensions
+from support.mixed_programs import Row, Violated, extensions
 from support.mixed_terms import Number, Term, meaning
 from support.mixed_types import Clash
 from support.naive_values import NAN, Overflow
 from support.strategies import STRATEGIES
 
-from zodiac_sql import ZodiacError
+from zodiac_sql import UpdateQueue, ZodiacError
 
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
@@ -82,9 +83,8 @@ def check_program(open_kb: OpenKb, seed: int) -> None:
     """A program from scratch, then some changes: after each, every extension is as it should be."""
     rng = Random(seed)
     program = random_program(rng)
-    strategy = rng.choice(STRATEGIES)
     with TemporaryDirectory() as directory:
-        run = Run(open_kb, program, Path(directory) / "case.duckdb", strategy)
+        run = Run(open_kb, program, Path(directory) / "case.duckdb", rng)
         try:
             for number in range(CHANGES):
                 first = number == 0
@@ -104,8 +104,9 @@ def check_program(open_kb: OpenKb, seed: int) -> None:
 class Run:
     """A file, and what is to be in it."""
 
-    def __init__(self, open_kb: OpenKb, program: Program, path: Path, strategy: str) -> None:
-        self.open_kb, self.program, self.path, self.strategy = open_kb, program, path, strategy
+    def __init__(self, open_kb: OpenKb, program: Program, path: Path, rng: Random) -> None:
+        self.open_kb, self.program, self.path, self.rng = open_kb, program, path, rng
+        self.strategy = strategy = rng.choice(STRATEGIES)
         self.state = State.empty(program)
         self.kb = open_kb(path, strategy=strategy)
         print(f"% {strategy}\n{program.declarations}", end="")
@@ -126,13 +127,13 @@ class Run:
         try:
             after = self.state.after(change, self.program)
             expected = self.expected(after)
-        except (Clash, Overflow) as error:
+        except (Clash, Overflow, Violated) as error:
             print(f"% to be refused: {error}")
             with pytest.raises(ZodiacError):
                 self.bring(change)
             self.compare()
             if len(change.add) > 1:
-                self.make(Change(change.inserts, change.deletes))
+                self.make(replace(change, add=()))
                 for rule in change.add:
                     self.make(Change({}, {}, (rule,)))
             return
@@ -142,7 +143,12 @@ class Run:
         budget.tried("changes of mixed columns")
 
     def bring(self, change: Change) -> None:
+        if self.rng.randrange(4) == 0 and not change.alter:
+            self.stream(change)
+            return
         with self.kb.update() as update:
+            for name, (place, type_) in change.alter.items():
+                update.alter(name, {f"c{place}": type_})
             if change.drop:
                 update.drop_rules(*change.drop)
             for name, rows in change.deletes.items():
@@ -151,6 +157,23 @@ class Run:
                 update.insert(name, given(rows))
             for rule in change.add:
                 update.add_rules(rule_text(rule))
+
+    def stream(self, change: Change) -> None:
+        """Make a change as an update of a stream, perhaps from a queue."""
+        update: dict[str, object] = {
+            "insert": {name: given(rows) for name, rows in change.inserts.items()},
+            "delete": {name: given(rows) for name, rows in change.deletes.items()},
+        }
+        if change.drop:
+            update["drop_rules"] = list(change.drop)
+        if change.add:
+            update["add_rules"] = "\n".join(map(rule_text, change.add))
+        source: UpdateQueue | list[dict[str, object]] = [update]
+        if self.rng.randrange(2):
+            source = UpdateQueue()
+            source.put(update)
+            source.close()
+        list(self.kb.stream(source))
 
     def compare(self) -> None:
         assert_same(self.kb, self.expected(self.state))
@@ -163,6 +186,7 @@ def told(change: Change) -> str:
     """A change as one can type it."""
     lines = [f"kb.insert({name!r}, {given(rows)})" for name, rows in change.inserts.items()]
     lines += [f"kb.delete({name!r}, {given(rows)})" for name, rows in change.deletes.items()]
+    lines += [f"kb.alter({n!r}, {{'c{p}': {t!r}}})" for n, (p, t) in change.alter.items()]
     lines += [f"{rule_text(rule)}" for rule in change.add]
     return "% change\n" + "\n".join([*lines, *(f"kb.drop_rules({name!r})" for name in change.drop)])
 

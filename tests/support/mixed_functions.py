@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Context, Decimal
+from functools import partial, reduce
 from typing import Any
 
 from generators.programs import Var
 from support.mixed_terms import (
+    Elsewhere,
     MixedValue,
     Moment,
     Number,
@@ -16,14 +18,15 @@ from support.mixed_terms import (
     compare,
     exact_number,
     meaning,
+    narrowed,
     number_of,
     term_of,
     term_of_number,
 )
-from support.mixed_types import COMPARISONS
+from support.mixed_types import COMPARISONS, EXTREMES, parameter
 from support.naive_functions import AGGREGATES, finished
 from support.naive_functions import evaluate as native_value
-from support.naive_values import Call, NoValue, one_float
+from support.naive_values import Call, NoValue, lexical, one_float, plain
 
 _EXACT = Context(prec=200)
 _PLACE = Decimal(1).scaleb(-18)
@@ -46,9 +49,61 @@ def evaluate(expression: Any, environment: Mapping[Var, MixedValue]) -> MixedVal
         return not _truth(values[0])
     if expression.function in COMPARISONS:
         return compare(values[0], expression.function, values[1])
+    function = expression.function
     if not any(isinstance(value, Term) for value in values):
-        return native_value(Call(expression.function, tuple(values)), {})
-    return _of_terms(expression.function, values)
+        return native_value(Call(function, tuple(values)), {})
+    if function in EXTREMES:
+        return reduce(partial(_better, "<=" if function == "least" else ">="), values)
+    if function in (*COMPUTED, "/"):
+        return _of_terms(function, values)
+    if function in ("int", "float", "decimal"):
+        return _converted(function, values[0])
+    given = [_taken(function, place, len(values), value) for place, value in enumerate(values)]
+    return native_value(Call(function, tuple(given)), {})
+
+
+def _better(operator: str, first: MixedValue, second: MixedValue) -> MixedValue:
+    """The first of two values if it compares so with the second: numbers, or dates and times."""
+    if not all(isinstance(meaning(value), Number | Moment) for value in (first, second)):
+        raise NoValue
+    return term_of(first if compare(first, operator, second) else second)
+
+
+def _converted(function: str, value: MixedValue) -> MixedValue:
+    """The number that a term is, or that it is the text of."""
+    found = meaning(value)
+    if isinstance(found, str):
+        return native_value(Call(function, (plain(found),)), {})
+    if not isinstance(found, Number):
+        raise NoValue
+    if function == "int":
+        return native_value(
+            Call("int", (found.double if found.exact is None else found.exact,)), {}
+        )
+    try:
+        return narrowed(term_of(value), function)
+    except Elsewhere:
+        raise NoValue from None
+
+
+def _taken(function: str, place: int, count: int, value: MixedValue) -> MixedValue:
+    """What a function takes of a term: a value of a type that it takes. Raises NoValue."""
+    if not isinstance(value, Term):
+        return value
+    wanted, found = parameter(function, place, count), meaning(value)
+    if not wanted:
+        return plain(lexical(value.text))
+    if wanted == ("symbol",) and isinstance(found, str):
+        return plain(found)
+    if "date" in wanted and isinstance(found, Moment):
+        return found.when
+    for type_ in ("float", "int", "timestamp"):
+        if type_ in wanted:
+            try:
+                return narrowed(value, type_)
+            except Elsewhere:
+                break
+    raise NoValue
 
 
 def _truth(value: MixedValue) -> bool:
@@ -109,7 +164,7 @@ def _exactly(function: str, values: Sequence[Any]) -> Decimal:
             raise NoValue
         return context.remainder(first, others[0])
     if function == "abs":
-        return abs(first)
+        return first.copy_abs()
     if function == "round":
         step = Decimal(1).scaleb(-int(others[0]) if others else 0)
         return context.multiply(

@@ -23,32 +23,53 @@ from generators.programs import (
 )
 from support.mixed_functions import aggregate, evaluate
 from support.mixed_terms import Elsewhere, MixedValue, Term, as_type, compare, narrowed, same
-from support.mixed_types import Types, aggregate_type, value_type, variable_types
+from support.mixed_types import Types, aggregate_type, best_of, value_type, variable_types
 from support.naive import is_ready, reads, telling
 from support.naive_types import assignments, given_variables, variables_of
-from support.naive_values import NoValue
+from support.naive_values import NoValue, order_of
 
 Row = tuple[MixedValue, ...]
 Environment = dict[Var, MixedValue]
 Kinds = Mapping[Var, str | None]
 
 
+class Violated(Exception):
+    """A constraint does not hold."""
+
+
 def extensions(
     rules: Sequence[Rule], facts: Mapping[str, Iterable[Row]], types: Types
 ) -> dict[str, set[Row]]:
-    """All facts of every predicate that has types. Raises Overflow."""
+    """All facts of every predicate that has types. Raises Overflow, and Violated."""
     known: dict[str, set[Row]] = {name: set() for name in types}
     for name, rows in facts.items():
         known[name] |= {stored(row, types[name]) for row in rows}
-    for stratum in _strata(rules):
+    for stratum in _strata([rule for rule in rules if not rule.never]):
         changed = True
         while changed:
             changed = False
             for rule in stratum:
-                new = set(_heads(rule, known, types)) - known[rule.head.predicate]
-                known[rule.head.predicate] |= new
-                changed |= bool(new)
+                old = known[rule.head.predicate]
+                new = _with_best(rule, old | set(_heads(rule, known, types)))
+                known[rule.head.predicate] = new
+                changed |= new != old
+    for rule in rules:
+        if rule.never and solutions(rule.body, known, types):
+            raise Violated(rule.name)
     return known
+
+
+def _with_best(rule: Rule, rows: set[Row]) -> set[Row]:
+    """The best of rows that differ in the last column alone, if the head has MIN or MAX there."""
+    function = best_of(rule.head.terms[-1])
+    if function is None:
+        return rows
+    best: dict[Row, Row] = {}
+    better = min if function == "MIN" else max
+    for row in rows:
+        group = row[:-1]
+        best[group] = better(best.get(group, row), row, key=lambda one: order_of(one[-1]))
+    return set(best.values())
 
 
 def stored(row: Sequence[MixedValue], types: Sequence[str | None]) -> Row:
@@ -74,8 +95,17 @@ def _strata(rules: Sequence[Rule]) -> list[list[Rule]]:
 
 def _heads(rule: Rule, known: Mapping[str, set[Row]], types: Types) -> Iterator[Row]:
     for solution in solutions(rule.body, known, types):
-        row = [solution[t] if isinstance(t, Var) else t for t in rule.head.terms]
+        try:
+            row = [_told(term, solution) for term in rule.head.terms]
+        except NoValue:
+            continue
         yield stored(row, types[rule.head.predicate])
+
+
+def _told(term: Any, solution: Environment) -> MixedValue:
+    if isinstance(term, Var):
+        return solution[term]
+    return evaluate(term.arguments[0], solution) if best_of(term) else term
 
 
 # --- bodies --------------------------------------------------------------------------------------

@@ -201,16 +201,22 @@ def term_of(value: MixedValue) -> Term:
     if isinstance(value, Decimal):
         return _literal(_decimal_text(value), "decimal")
     if isinstance(value, datetime.datetime):
-        text = value.isoformat()
-        return _literal(text.rstrip("0") if value.microsecond else text, "dateTime")
+        clock = value.replace(tzinfo=None).isoformat()
+        zone = value.isoformat()[len(clock) :]
+        clock = clock.rstrip("0") if value.microsecond else clock
+        return _literal(clock + zone, "dateTime")
     return _literal(value.isoformat(), "date")
 
 
 def undeclared_term(value: MixedValue) -> Term:
     """The term that a fact's value is in a column that nobody declared.
 
-    Such a column may have been one of ints, and then of floats: so whole floats are ints there.
+    Such a column may have been one of ints, and then of floats: so whole floats are ints there. A
+    time with a zone is an instant, written in UTC.
     """
+    if isinstance(value, datetime.datetime) and value.tzinfo:
+        clock = term_of(value.astimezone(datetime.UTC).replace(tzinfo=None)).text
+        return Term(clock.replace('"^^', 'Z"^^'))
     number = isinstance(value, float | Decimal) and math.isfinite(value)
     whole = number and value == int(value) and -(2**63) <= value < 2**63
     return term_of(int(value) if whole else value)

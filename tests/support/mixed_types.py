@@ -7,7 +7,7 @@ does not allow is a Clash: the change is to be refused.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 
 from generators.programs import Aggregate, Atom, Bind, Compare, Literal, Not, Rule, Var
@@ -140,9 +140,14 @@ def aggregate_type(literal: Aggregate, argument: str | None) -> str | None:
 
 
 _FIXED = {
-    "/": "float", "text": "symbol", "concat": "symbol", "int": "int", "float": "float",
-    "length": "int", "year": "int", "upper": "symbol",
-    **dict.fromkeys((*COMPARISONS, "and", "or", "not"), "bool"),
+    **dict.fromkeys(("/", "float", "sqrt", "power", "seconds_between", "epoch"), "float"),
+    **dict.fromkeys(("int", "length", "days_between", "year", "month", "day", "hour", "minute"),
+                    "int"),
+    **dict.fromkeys(("text", "concat", "upper", "lower", "trim", "substr", "replace",
+                     "regex_replace", "regex_extract", "format_time"), "symbol"),
+    **dict.fromkeys((*COMPARISONS, "and", "or", "not", "contains", "starts_with", "ends_with",
+                     "matches"), "bool"),
+    "decimal": "decimal", "date": "date", "add_seconds": "timestamp",
 }  # fmt: skip
 
 
@@ -155,6 +160,9 @@ def expression_type(expression: object, variables: Mapping[Var, str | None]) -> 
     if expression.function in _FIXED:
         return _FIXED[expression.function]
     arguments = [expression_type(a, variables) for a in expression.arguments]
+    if expression.function in ("add_days", "time_bucket"):
+        moment = arguments[expression.function == "time_bucket"]
+        return "timestamp" if moment == "any" else moment
     if expression.function == "if":
         del arguments[0]
     if None in arguments:
@@ -178,13 +186,20 @@ def check(rule: Rule, types: Types) -> None:
     """Raise Clash if a rule is ill-typed."""
     variables = variable_types(rule.body, types)
     check_body(rule.body, types, variables)
+    if rule.never:
+        return
+    for term in rule.head.terms:
+        _check_expression(term, variables)
     for term, wanted in zip(rule.head.terms, types[rule.head.predicate], strict=True):
         given = expression_type(term, variables)
         if given and wanted and joined(given, wanted) != wanted:
             raise Clash(f"{rule.name} gives {given} to a column of {wanted}")
+        if best_of(term) and wanted in ("symbol", "any"):
+            raise Clash(f"{rule.name} has the best of {wanted}")
 
 
-def check_body(body: Iterable[Literal], types: Types, variables: Mapping[Var, str | None]) -> None:
+def check_body(body: Sequence[Literal], types: Types, variables: Mapping[Var, str | None]) -> None:
+    positive = variable_types([one for one in body if not isinstance(one, Not)], types)
     for literal in body:
         if isinstance(literal, Atom | Not):
             atom = literal.atom if isinstance(literal, Not) else literal
@@ -193,10 +208,15 @@ def check_body(body: Iterable[Literal], types: Types, variables: Mapping[Var, st
         elif isinstance(literal, Aggregate):
             _check_aggregate(literal, types, variables)
         elif isinstance(literal, Bind):
-            _check_expression(literal.expression, variables)
-            _alike(variables.get(literal.variable), expression_type(literal.expression, variables))
+            _check_expression(literal.expression, positive)
+            _alike(positive.get(literal.variable), expression_type(literal.expression, positive))
         else:
             _check_expression(Call(literal.operator, (literal.left, literal.right)), variables)
+
+
+def best_of(term: object) -> str | None:
+    """Whether a term of a head is MIN or MAX, and which."""
+    return term.function if isinstance(term, Call) and term.function in ("MIN", "MAX") else None
 
 
 def _anonymous(term: object) -> bool:
@@ -232,16 +252,46 @@ def _check_expression(expression: object, variables: Mapping[Var, str | None]) -
     function = expression.function
     if function in COMPARISONS and set(given) != set(MOMENTS):
         _alike(*given)
+    elif function in EXTREMES:
+        for other in given[1:]:
+            _alike(given[0], other)
     elif function == "if":
         _alike(*given[1:])
         given = given[:1]
-    wanted = (
-        ("bool",) if function in ("if", "and", "or", "not")
-        else NUMBERS if function in _NUMERIC
-        else None
-    )  # fmt: skip
-    if wanted and any(type_ not in (None, "any", *wanted) for type_ in given):
-        raise Clash(f"{function} takes no {given}")
+    for place, type_ in enumerate(given):
+        wanted = parameter(function, place, len(given))
+        if wanted and type_ not in (None, "any", *wanted):
+            raise Clash(f"{function} takes no {type_}")
 
 
-_NUMERIC = ("+", "-", "*", "/", "%", "abs", "floor", "ceil", "round")
+EXTREMES = ("least", "greatest")
+
+_TEXT, _INT, _CLOCK, _BOOL = ("symbol",), ("int",), ("timestamp",), ("bool",)
+
+PARAMETERS: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    **dict.fromkeys(("+", "-", "*", "/", "%", "abs", "floor", "ceil", "sqrt", "power"), (NUMBERS,)),
+    "round": (NUMBERS, _INT),
+    **dict.fromkeys(("if", "and", "or", "not"), (_BOOL,)),
+    **dict.fromkeys(EXTREMES, ((*NUMBERS, *MOMENTS),)),
+    **dict.fromkeys(("int", "float", "decimal"), ((*NUMBERS, "symbol"),)),
+    **dict.fromkeys(("length", "lower", "upper", "trim", "replace", "contains", "starts_with",
+                     "ends_with", "matches", "regex_replace"), (_TEXT,)),
+    "substr": (_TEXT, _INT), "regex_extract": (_TEXT, _TEXT, _INT),
+    **dict.fromkeys(("year", "month", "day", "days_between", "seconds_between", "epoch"),
+                    (MOMENTS,)),
+    **dict.fromkeys(("hour", "minute"), (_CLOCK,)),
+    "add_days": (MOMENTS, _INT), "add_seconds": (_CLOCK, NUMBERS),
+    "date": (MOMENTS, _TEXT), "time_bucket": (_TEXT, MOMENTS, _TEXT),
+    "format_time": (MOMENTS, _TEXT, _TEXT),
+}  # fmt: skip
+"""The types that functions take, by place; the last one may be repeated. Others take all types."""
+
+
+def parameter(function: str, place: int, count: int) -> tuple[str, ...]:
+    """The types that a function takes for one of its arguments; () if it takes all."""
+    found = PARAMETERS.get(function)
+    if found is None:
+        return ()
+    wanted = found[min(place, len(found) - 1)]
+    zoned = function in ("date", "time_bucket", "format_time") and count == len(found)
+    return _CLOCK if zoned and wanted == MOMENTS else wanted  # a day has no time zone

@@ -1,9 +1,9 @@
 """Columns that nobody declared become wider by themselves, for facts that they cannot hold.
 
-A column of ints becomes one of decimals for a decimal. One of ints or decimals becomes one of
-floats for a float, if each of its numbers is equal to a float. In all other cases it becomes a
-column of terms of all kinds, whose values are what they were. Which type a column gets depends on
-the facts that have come, and not on their order.
+A column of ints becomes one of decimals for a decimal, and one of floats for a float, if each of
+its numbers is equal to a float. In all other cases it becomes a column of terms of all kinds, whose
+values are what they were. Which type a column gets depends on the facts that have come, and not on
+their order.
 """
 
 from __future__ import annotations

@@ -227,5 +227,5 @@ def _of_terms(builtin: Builtin, arguments: Sequence[Type | None]) -> Type:
     """The type of a call with terms of any kind: a float beside a number makes a float of it."""
     first = builtin.parameters[0]
     if first <= _MOMENT:
-        return Type.TIMESTAMP
+        return Type.TIMESTAMP if arguments[0] in (None, Type.ANY) else arguments[0]
     return Type.FLOAT if Type.FLOAT in arguments and first <= _NUMBER else Type.ANY

@@ -207,12 +207,7 @@ class _Typing:
     def arguments(self, call: Call, types: Sequence[Type | None], builtin: Builtin) -> None:
         for index, (argument, type_) in enumerate(zip(call.arguments, types, strict=True)):
             accepted = builtin.parameter(index, len(types))
-            if type_ is Type.ANY and call.function in ("least", "greatest"):
-                told = (
-                    f"{call.function} takes values of one native type, not {argument} of type any"
-                )
-                self.clash(told, argument.span or call.span, "if(A < B, A, B) takes any.")
-            elif type_ and type_ is not Type.ANY and type_ not in accepted:
+            if type_ and type_ is not Type.ANY and type_ not in accepted:
                 wanted = " or ".join(sorted(accepted))
                 self.clash(
                     f"{call.function} takes {wanted}, not {described(argument, type_)}",

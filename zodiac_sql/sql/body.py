@@ -19,6 +19,7 @@ from zodiac_sql.language.syntax import (
     Atom,
     Binding,
     Call,
+    Column,
     Comparison,
     Constant,
     Literal,
@@ -146,8 +147,9 @@ class Body:
         conditions: list[exp.Expr] = []
         known = self.values.known
         local: dict[str, Value] = {}
-        for column, term in zip(relation.columns, atom.terms, strict=True):
-            here = stored = Value(exp.column(column.name, table=alias, quoted=True), column.meant)
+        for column, term in self._terms_first(relation, atom):
+            meant = Type.ANY if self._is_term(column, term) else column.meant
+            here = stored = Value(exp.column(column.name, table=alias, quoted=True), meant)
             value = None
             if isinstance(term, Variable):
                 value = known.get(term.name) or local.get(term.name)
@@ -158,12 +160,27 @@ class Body:
                 continue
             if value is not None:
                 conditions.append(self.values.agree(here, value))
+            elif here.type is not meant:  # no other literal need ask for the native value
+                conditions.append(here.sql.copy().is_(exp.null()).not_())
             if value is None or (bind and term.name in self._provisional):
                 whole = stored if self._wanted(term) in ENCODED else here
                 found = self.values.widened(term, whole)
                 (known if bind else local)[term.name] = found
                 self._provisional.discard(term.name)
         return conditions
+
+    def _is_term(self, column: Column, term: Term) -> bool:
+        """Whether a symbol is one of the terms of a variable: it may have a value, too."""
+        return column.meant is Type.SYMBOL and self._wanted(term) is Type.ANY
+
+    def _terms_first(self, relation: Relation, atom: Atom) -> list[tuple[Column, Term]]:
+        """The columns of an atom with what stands there. Where a variable of terms stands in a
+        native column, too, the term is its value, and the other column has to agree.
+        """
+        pairs = list(zip(relation.columns, atom.terms, strict=True))
+        if any(self._wanted(term) is Type.ANY for term in atom.terms):
+            pairs.sort(key=lambda pair: pair[0].meant not in ENCODED)
+        return pairs
 
     def _confirm(self, variable: str, value: Value) -> None:
         """Give a provisional variable the value that a literal of the body has for it."""

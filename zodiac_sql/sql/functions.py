@@ -129,6 +129,31 @@ def _function(name: str) -> Callable[..., exp.Expr]:
     return lambda *arguments: exp.Anonymous(this=name, expressions=list(arguments))
 
 
+def may_lack(value: exp.Expr) -> bool:
+    """Whether a value may be NULL: that of an expression that no BIND has named."""
+    return not isinstance(value, exp.Column) and value.find(exp.Column) is not None
+
+
+def _extreme(name: str) -> Callable[..., exp.Expr]:
+    """LEAST or GREATEST. SQL passes over what has no value; here the call has none then."""
+
+    def apply(*arguments: exp.Expr) -> exp.Expr:
+        unsure = [may_lack(argument) for argument in arguments]
+
+        def build(*values: exp.Expr) -> exp.Expr:
+            there = [
+                value.copy().is_(exp.null()).not_()
+                for value, lacks in zip(values, unsure, strict=True)
+                if lacks
+            ]
+            found = exp.Anonymous(this=name, expressions=list(values))
+            return exp.case().when(exp.and_(*there), found) if there else found
+
+        return _once(build, *arguments)
+
+    return apply
+
+
 def _where(kind: type[exp.Binary], name: str) -> Callable[..., exp.Expr]:
     """A function that has a value only where its argument compares so with zero."""
 
@@ -298,10 +323,11 @@ BUILT: Mapping[str, Callable[..., exp.Expr]] = {
     "and": lambda a, b: exp.paren(exp.And(this=a, expression=b)),
     "or": lambda a, b: exp.paren(exp.Or(this=a, expression=b)),
     "not": lambda a: exp.paren(exp.Not(this=exp.paren(a))),
+    **{name: _extreme(name) for name in ("least", "greatest")},
     **{
         name: _function(name)
         for name in (
-            "abs", "floor", "ceil", "exp", "least", "greatest",
+            "abs", "floor", "ceil", "exp",
             "length", "lower", "upper", "trim", "replace", "contains", "starts_with",
             "ends_with",
         )

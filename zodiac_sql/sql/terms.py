@@ -106,6 +106,14 @@ def native(parts: Parts, type_: Type) -> exp.Expr:
     return _whole(parts)
 
 
+def cut_off(parts: Parts) -> exp.Expr:
+    """The int that a number is without what follows the point; NULL if there is none."""
+    assert parts.exact and parts.number
+    number = exp.case().when(parts.exact.copy().is_(exp.null()), parts.number.copy())
+    of_exact = built("int", Type.INT, [parts.exact.copy()], [Type.DECIMAL])
+    return exp.func("coalesce", of_exact, built("int", Type.INT, [number], [Type.FLOAT]))
+
+
 def any_moment(parts: Parts) -> exp.Expr:
     """The moment of a date or a time; NULL if the term is neither."""
     return _there(parts.moment, Type.TIMESTAMP)
@@ -181,6 +189,14 @@ def _of_moments(build: Build, a: Parts, b: Parts) -> list[exp.Expr]:
         exp.paren(exp.EQ(this=one.copy(), expression=_number(ZONED))) for one in (a.sort, b.sort)
     ]
     return [exp.case().when(exp.EQ(this=zoned[0], expression=zoned[1]), compared)]
+
+
+def better(build: Build, a: Parts, b: Parts, first: exp.Expr, second: exp.Expr) -> exp.Expr:
+    """The first of two structs, or where its parts do not compare so with the other ones, the
+    second. NULL unless both are numbers, or moments that have an order.
+    """
+    compared = ordered(build, replace(a, truth=None), replace(b, truth=None), None)
+    return exp.Case(this=compared).when(exp.true(), first).when(exp.false(), second)
 
 
 # --- arithmetic -----------------------------------------------------------------------------------

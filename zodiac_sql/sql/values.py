@@ -7,14 +7,15 @@ are the values of terms of mixed columns (terms.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.dictionary import KNOWN
-from zodiac_sql.database.statements import temp_table, text
+from zodiac_sql.database.statements import once, temp_table, text
+from zodiac_sql.database.term_values import LOCAL
 from zodiac_sql.facts.native_text import datatype_of, literal_text
 from zodiac_sql.language.decimals import is_widened, widest_number
 from zodiac_sql.language.functions import BUILTINS, COMPARISONS, fixed_texts, signature
@@ -28,6 +29,7 @@ from zodiac_sql.sql.functions import (
     built,
     choice,
     literal,
+    may_lack,
     moment,
     python_call,
     python_call_if_there,
@@ -35,9 +37,12 @@ from zodiac_sql.sql.functions import (
 )
 from zodiac_sql.sql.joins import Joins
 from zodiac_sql.sql.terms import (
+    Build,
     Parts,
     any_moment,
+    better,
     computed_term,
+    cut_off,
     equal,
     native,
     number_or_none,
@@ -93,7 +98,10 @@ class Values:
     def either(self, first: Value, second: Value) -> Value:
         """The first value, or the second where there is none."""
         if first.type is Type.ANY:
-            made = exp.func("coalesce", self._struct(first), self._struct(second))
+            if not first.text:
+                self._symbol(first.sql, "LEFT")
+            nothing = first.sql.copy().is_(exp.null())
+            made = exp.case().when(nothing, self._struct(second)).else_(self._struct(first))
             return Value(made, Type.ANY, STRUCT)
         return Value(exp.func("coalesce", first.sql.copy(), second.sql.copy()), first.type)
 
@@ -148,7 +156,9 @@ class Values:
                 sides = (v.sql.copy() if ids else self.shown(v) for v in (left, right))
                 same = exp.or_(exp.EQ(this=next(sides), expression=next(sides)), same)
             same = exp.paren(same)
-            return same if operator == "=" else exp.not_(same)
+            found = same if operator == "=" else exp.not_(same)
+            unsure = [v.sql.copy().is_(exp.null()).not_() for v in (left, right) if may_lack(v.sql)]
+            return exp.case().when(exp.and_(*unsure), found) if unsure else found
         texts = build(self.text(left), self.text(right)) if are_symbols else None
         return ordered(build, self.parts(left), self.parts(right), texts)
 
@@ -192,13 +202,18 @@ class Values:
         return Value(self.shown(value), value.type, WRITTEN)
 
     def _struct(self, value: Value) -> exp.Expr:
-        """A value as a struct of a term."""
+        """A value as a struct of a term; NULL where an expression has no value."""
         if value.text == STRUCT:
             return value.sql.copy()
         parts = self.parts(value)
+        if value.type is Type.TIMESTAMP:  # its term has no time zone
+            parts = replace(parts, sort=exp.Literal.number(LOCAL))
         is_number = value.type is not None and value.type.numeric
         text_ = None if is_number else self.shown(self.as_term(value))
-        return struct_of(replace(parts, text=text_))
+        made = struct_of(replace(parts, text=text_))
+        if not may_lack(value.sql):
+            return made
+        return exp.case().when(value.sql.copy().is_(exp.null()).not_(), made)
 
     def text(self, value: Value) -> exp.Expr:
         """The text that a symbol means."""
@@ -223,13 +238,13 @@ class Values:
             return value.sql.copy()
         return exp.column("text", table=self._symbol(value.sql))
 
-    def _symbol(self, id_: exp.Expr) -> str:
+    def _symbol(self, id_: exp.Expr, kind: str = "") -> str:
         """The alias of the dictionary's row of a symbol."""
         key = id_.sql()
         if key not in self._symbols:
             alias = self._symbols[key] = self.joins.alias("t")
             same = exp.column("id", table=alias).eq(id_.copy())
-            self.joins.join(temp_table(KNOWN).as_(alias), [same])
+            self.joins.join(temp_table(KNOWN).as_(alias), [same], kind=kind)
         return self._symbols[key]
 
     def as_id(self, value: Value) -> exp.Expr:
@@ -268,6 +283,8 @@ class Values:
             return Value(exp.paren(self.compared(call.function, left, right)), Type.BOOL)
         if call.function == "if" and registered is None and type_ in ENCODED:
             return self._chosen_symbol(call) if type_ is Type.SYMBOL else self._chosen_term(call)
+        if type_ is Type.ANY and call.function in EXTREMES:
+            return self._extreme_term(call)
         if type_ is Type.ANY:
             operands = [self.of(argument) for argument in call.arguments]
             first = len(BUILTINS[call.function].parameters)
@@ -305,29 +322,42 @@ class Values:
 
     def _chosen_symbol(self, call: Call) -> Value:
         """One of two symbols, by its id unless one of them may have none yet."""
-        condition, *both = call.arguments
-        values, ids = [self.of(one) for one in both], self.context.ids
+        values, ids = [self.of(one) for one in call.arguments[1:]], self.context.ids
         new = any(v.text or (v.shown is not None and v.shown not in ids) for v in values)
         chosen = [self.shown(v) if new else self.as_id(v) for v in values]
         form = WRITTEN if new and not self.context.spelled else 0
-        return Value(choice(self.of(condition).sql.copy(), *chosen), Type.SYMBOL, form)
+        return Value(choice(self._argument(call, 0), *chosen), Type.SYMBOL, form)
 
     def _converted_term(self, call: Call, type_: Type) -> Value:
         """The number that a term is, or that it is the text of."""
         value = self.of(call.arguments[0])
         parts = self.parts(value)
-        found = [
-            native(parts, type_),
-            built(call.function, type_, [native(parts, Type.FLOAT)], [Type.FLOAT]),
-            built(call.function, type_, [text_only(parts, self.text(value))], [Type.SYMBOL]),
-        ]
+        found = [cut_off(parts) if type_ is Type.INT else native(parts, type_)]
+        texts = [text_only(parts, self.text(value))]
+        found.append(built(call.function, type_, texts, [Type.SYMBOL]))
         return Value(typed(type_, exp.func("coalesce", *found)), type_)
 
     def _chosen_term(self, call: Call) -> Value:
         """One of two terms of any kind."""
-        condition, *both = call.arguments
-        structs = [self._struct(self.of(one)) for one in both]
-        return Value(choice(self.of(condition).sql.copy(), *structs), Type.ANY, STRUCT)
+        structs = [self._struct(self.of(one)) for one in call.arguments[1:]]
+        return Value(choice(self._argument(call, 0), *structs), Type.ANY, STRUCT)
+
+    def _extreme_term(self, call: Call) -> Value:
+        """The least or the greatest of some values, one after the other; of equals the first."""
+        build = _built_by(OPERATORS[EXTREMES[call.function]])
+        best, *others = map(self.of, call.arguments)
+        for other in others:
+            best = self._better_term(build, best, other)
+        return best
+
+    def _better_term(self, build: Build, first: Value, second: Value) -> Value:
+        def chosen(a: exp.Expr, b: exp.Expr) -> exp.Expr:
+            sides = ((first, a), (second, b))
+            parts = (parts_of_struct(s) if v.text == STRUCT else self.parts(v) for v, s in sides)
+            return better(build, next(parts), next(parts), a.copy(), b.copy())
+
+        structs = self._struct(first), self._struct(second)
+        return Value(once(structs, chosen, "list_transform", "list_extract"), Type.ANY, STRUCT)
 
     def _argument(self, call: Call, place: int) -> exp.Expr:
         """What a function gets: symbols as text, and of terms the values that it takes."""
@@ -336,7 +366,7 @@ class Values:
             return self.text(value) if value.type is Type.SYMBOL else value.sql.copy()
         if given is not Type.SYMBOL:
             assert given is not None
-            moment_ = given is Type.TIMESTAMP
+            moment_ = Type.DATE in self._accepted(call, place)
             return any_moment(self.parts(value)) if moment_ else native(self.parts(value), given)
         accepted = self._accepted(call, place)
         meant = self.text(value)
@@ -360,9 +390,12 @@ class Values:
         return next(one for one in order if one in accepted)
 
 
+EXTREMES = {"least": "<=", "greatest": ">="}
+"""Functions that choose the first of two values if it compares so with the second."""
+
 _CONVERSIONS = {"int": Type.INT, "float": Type.FLOAT, "decimal": Type.DECIMAL}
 """Functions that make a number of a number or a text."""
 
 
-def _built_by(kind: type[exp.Binary]) -> Callable[..., exp.Expr]:
+def _built_by(kind: type[exp.Binary]) -> Build:
     return lambda a, b: kind(this=a, expression=b)

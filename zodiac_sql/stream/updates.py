@@ -221,13 +221,15 @@ def _read(
 ) -> Mapping[str, list[Any]]:
     """The rows with texts read, if there are any in these columns.
 
-    Where nobody `declared` these, other texts make them wider.
+    Where nobody `declared` these, other texts make them wider, and so do texts and floats those of
+    decimals, as in other rows.
     """
     if not declared:
         moments = [
             (place, column)
             for place, column in moments
-            if column.type and all(map(_reads(given, column), (row[place] for row in rows)))
+            if column.type in READERS
+            and all(map(_reads(given, column), (row[place] for row in rows)))
         ]
     texts = [
         (place, _values(f"{given}: column {column.name}", [row[place] for row in rows], type_))

@@ -211,7 +211,7 @@ class BodyQuery:
         assert aggregate.otherwise is not None
         other = self.values.of(aggregate.otherwise)
         if self.values.types.get(aggregate.result.name) is Type.ANY:
-            return BodyValue(self.values.term(other), Type.ANY, TERM)
+            return BodyValue(self.values.stored_term(other), Type.ANY, TERM)
         return self.values.converted(other, aggregate.result.name)
 
     def _bind_result(self, aggregate: Aggregate, value: BodyValue) -> None:

@@ -31,6 +31,11 @@ CREATE OR REPLACE TEMP MACRO zodiac_verify_int(given) AS
         WHEN t.exact IS NULL AND t.number = trunc(t.number) THEN TRY_CAST(t.number AS BIGINT)
     END)[1];
 
+CREATE OR REPLACE TEMP MACRO zodiac_verify_cut_off(given) AS
+    list_transform([given], lambda t: CASE
+        WHEN t.exact IS NOT NULL THEN TRY_CAST(trunc(t.exact) AS BIGINT)
+        WHEN t.number < 9223372036854775808 THEN TRY_CAST(trunc(t.number) AS BIGINT) END)[1];
+
 -- The order of two values: -1, 0 or 1; NULL where there is none.
 CREATE OR REPLACE TEMP MACRO zodiac_verify_sign(a, b) AS
     CASE WHEN a < b THEN -1 WHEN a = b THEN 0 WHEN a > b THEN 1 END;
@@ -50,11 +55,29 @@ CREATE OR REPLACE TEMP MACRO zodiac_verify_order(first, second) AS
         THEN zodiac_verify_sign(zodiac.lexical(p.a.text), zodiac.lexical(p.b.text))
     END)[1];
 
+CREATE OR REPLACE TEMP MACRO zodiac_verify_stored(given) AS
+    list_transform([given], lambda t: CASE WHEN t.sort = 0 THEN {{
+        'text': t.text, 'sort': 6::TINYINT, 'exact': t.exact, 'number': t.number,
+        'moment': t.moment, 'truth': t.truth}} ELSE t END)[1];
+
+CREATE OR REPLACE TEMP MACRO zodiac_verify_least(first, second) AS
+    list_transform([{{'a': first, 'b': second}}], lambda p: CASE
+        WHEN p.a.number IS NULL AND p.a.moment IS NULL THEN NULL
+        WHEN zodiac_verify_order(p.a, p.b) <= 0 THEN p.a
+        WHEN zodiac_verify_order(p.a, p.b) > 0 THEN p.b END)[1];
+
+CREATE OR REPLACE TEMP MACRO zodiac_verify_greatest(first, second) AS
+    list_transform([{{'a': first, 'b': second}}], lambda p: CASE
+        WHEN p.a.number IS NULL AND p.a.moment IS NULL THEN NULL
+        WHEN zodiac_verify_order(p.a, p.b) >= 0 THEN p.a
+        WHEN zodiac_verify_order(p.a, p.b) < 0 THEN p.b END)[1];
+
 -- Whether two terms are one, or have the same value. Two texts that mean the same are two terms.
 CREATE OR REPLACE TEMP MACRO zodiac_verify_equal(first, second) AS
-    list_transform([{{'a': first, 'b': second}}], lambda p: coalesce(p.a.text = p.b.text, false)
+    list_transform([{{'a': first, 'b': second}}], lambda p: CASE
+        WHEN p.a IS NOT NULL AND p.b IS NOT NULL THEN coalesce(p.a.text = p.b.text, false)
         OR ((p.a.sort IS NOT NULL OR p.b.sort IS NOT NULL)
-            AND coalesce(zodiac_verify_order(p.a, p.b) = 0, false)))[1];
+            AND coalesce(zodiac_verify_order(p.a, p.b) = 0, false)) END)[1];
 
 -- A number as a struct, with the sort that it has if nothing is rounded.
 CREATE OR REPLACE TEMP MACRO zodiac_verify_number(s, e, n) AS
@@ -108,7 +131,7 @@ def looked_up(id_: exp.Expr) -> exp.Expr:
 
 def of_text(written: exp.Expr) -> exp.Expr:
     """The struct of a symbol whose column has no other terms than symbols."""
-    return _struct({"text": written})
+    return exp.case().when(exp.not_(written.copy().is_(exp.null())), _struct({"text": written}))
 
 
 def of_native(value: exp.Expr, type_: Type) -> exp.Expr:
@@ -152,9 +175,24 @@ def narrowed(term: exp.Expr, type_: Type) -> exp.Expr:
     return exp.cast(moment, "DATE") if type_ is Type.DATE else moment
 
 
+def as_stored(term: exp.Expr) -> exp.Expr:
+    """A struct as that of its term: a native timestamp is one without a time zone."""
+    return _macro("stored", term)
+
+
+def better(function: str, first: exp.Expr, second: exp.Expr) -> exp.Expr:
+    """The least or greatest of two numbers or moments; of equal ones the first."""
+    return _macro("stored", _macro(function, first, second))
+
+
 def moment_of(term: exp.Expr) -> exp.Expr:
     """The moment of a date or a time."""
     return _field(term, "moment")
+
+
+def cut_off(term: exp.Expr) -> exp.Expr:
+    """A number without what follows the point, as an int."""
+    return _macro("cut_off", term)
 
 
 def text_alone(term: exp.Expr) -> exp.Expr:

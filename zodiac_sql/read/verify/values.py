@@ -176,6 +176,8 @@ class BodyValues:
             return BodyValue(self.test(call.function, *values), Type.BOOL)
         if call.function == "if" and registered is None and type_ in SYMBOLS:
             return self._chosen(type_, *values)
+        if type_ is Type.ANY and call.function in ("least", "greatest"):
+            return self._extreme(call.function, values)
         if type_ is Type.ANY:
             return self._computed(call, values)
         arguments, types = self._arguments(call, values)
@@ -216,7 +218,7 @@ class BodyValues:
             if type_ is Type.SYMBOL:
                 of_all = len(accepted) > 1
                 arguments.append(terms.meant(term) if of_all else terms.text_alone(term))
-            elif type_ is Type.TIMESTAMP:
+            elif type_ is Type.TIMESTAMP and Type.DATE in accepted:
                 arguments.append(terms.moment_of(term))
             else:
                 arguments.append(terms.narrowed(term, type_))
@@ -226,12 +228,9 @@ class BodyValues:
         """A term as a number: what it is equal to, a float cut off, or what a text writes."""
         term = self.once(self.term(value))
         wanted = _CONVERSIONS[function]
-        return exp.func(
-            "coalesce",
-            terms.narrowed(term, wanted),
-            built(function, type_, [terms.narrowed(term, Type.FLOAT)], [Type.FLOAT]),
-            built(function, type_, [terms.text_alone(term)], [Type.SYMBOL]),
-        )
+        found = terms.cut_off(term) if wanted is Type.INT else terms.narrowed(term, wanted)
+        of_text = built(function, type_, [terms.text_alone(term)], [Type.SYMBOL])
+        return exp.func("coalesce", found, of_text)
 
     def _computed(self, call: Call, values: list[BodyValue]) -> BodyValue:
         """A number that has the kind of those that it is computed from."""
@@ -245,11 +244,24 @@ class BodyValues:
         made = self.once(terms.computed(call.function, operands, places))
         return BodyValue(made, Type.ANY, TERM)
 
+    def _extreme(self, function: str, values: list[BodyValue]) -> BodyValue:
+        """The least or greatest of some values, one after the other."""
+        best, *others = (self.once(self.term(value)) for value in values)
+        for other in others:
+            best = self.once(terms.better(function, best, other))
+        return BodyValue(best, Type.ANY, TERM)
+
+    def stored_term(self, value: BodyValue) -> exp.Expr:
+        """A value as the struct of the term that it is in a column of terms of all kinds."""
+        return terms.as_stored(self.once(self.term(value)))
+
     def _chosen(
         self, type_: Type | None, condition: BodyValue, first: BodyValue, second: BodyValue
     ) -> BodyValue:
         """One of two symbols, as it is written; or of two terms."""
-        show = self.shown if type_ is Type.SYMBOL else self.term
+        show = self.shown if type_ is Type.SYMBOL else self.stored_term
+        if condition.type is Type.ANY:
+            condition = self.narrowed(condition, Type.BOOL)
         chosen = choice(condition.sql.copy(), show(first), show(second))
         return BodyValue(chosen, type_, WRITTEN if type_ is Type.SYMBOL else TERM)
 
