@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from zodiac_sql.database.statements import once
+from zodiac_sql.spark.left_to_duckdb import Named, with_calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +24,10 @@ class SparkStatement:
     parameters: Mapping[str, str]
 
 
-def statement(query: exp.Query) -> SparkStatement:
-    """A query in Spark's dialect."""
+def statement(query: exp.Query, named: Named) -> SparkStatement:
+    """A query in Spark's dialect. What is left to DuckDB is called by the names that it gets."""
     tree = query.copy()
+    with_calls(tree, named)
     for node in reversed(list(tree.walk())):  # children come before their parents
         translated = _translated(node)
         if translated is not node:  # never the query itself
@@ -252,5 +254,8 @@ def _substr(value: exp.Expr, start: exp.Expr, length: exp.Expr | None = None) ->
 _BUILT: Mapping[str, Callable[..., exp.Expr]] = {
     "zodiac.lexical": lexical, "zodiac.quote_where_needed": quote_where_needed, "substr": _substr,
     "trunc": _without_fraction,
+    "struct_extract": lambda struct, name: exp.Dot(
+        this=exp.paren(struct), expression=exp.to_identifier(name.this)
+    ),
     "regexp_full_match": lambda value, pattern: matches(value, pattern.this),
 }  # fmt: skip

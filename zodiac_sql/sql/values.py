@@ -35,6 +35,7 @@ from zodiac_sql.sql.functions import (
 )
 from zodiac_sql.sql.joins import Joins
 from zodiac_sql.sql.terms import (
+    STRUCT_TYPE,
     Parts,
     any_moment,
     computed_term,
@@ -44,6 +45,7 @@ from zodiac_sql.sql.terms import (
     parts_of_native,
     parts_of_struct,
     parts_of_symbol,
+    parts_of_text,
     struct_of,
     text_only,
     written,
@@ -91,7 +93,7 @@ class Values:
         """The first value, or the second where there is none."""
         if first.type is Type.ANY:
             made = exp.func("coalesce", self._struct(first), self._struct(second))
-            return Value(made, Type.ANY, STRUCT)
+            return Value(self.context.left(made, STRUCT_TYPE), Type.ANY, STRUCT)
         return Value(exp.func("coalesce", first.sql.copy(), second.sql.copy()), first.type)
 
     def widened(self, variable: Variable, value: Value) -> Value:
@@ -145,9 +147,10 @@ class Values:
                 sides = (v.sql.copy() if ids else self.shown(v) for v in (left, right))
                 same = exp.or_(exp.EQ(this=next(sides), expression=next(sides)), same)
             same = exp.paren(same)
-            return same if operator == "=" else exp.not_(same)
+            return self.context.left(same if operator == "=" else exp.not_(same), "BOOLEAN")
         texts = build(self.text(left), self.text(right)) if are_symbols else None
-        return ordered(build, self.parts(left), self.parts(right), texts)
+        compared = ordered(build, self.parts(left), self.parts(right), texts)
+        return self.context.left(compared, "BOOLEAN")
 
     def parts(self, value: Value) -> Parts:
         """What a term is worth."""
@@ -157,13 +160,15 @@ class Values:
             return parts_of_struct(value.sql)
         if value.type is Type.SYMBOL:
             return Parts(self.shown(value), exp.cast(exp.null(), "TINYINT"))
+        if self.context.spelled:
+            return parts_of_text(self.shown(value))
         return parts_of_symbol(self._symbol(value.sql))
 
     def native(self, value: Value, type_: Type | None) -> exp.Expr:
         """The value of a native type that a term is equal to; other values as they are."""
         if value.type is not Type.ANY or type_ is None or type_ in ENCODED:
             return self.as_id(value)
-        return native(self.parts(value), type_)
+        return self.context.left(native(self.parts(value), type_), SQL_TYPES[type_])
 
     def agree(self, here: Value, value: Value) -> exp.Expr:
         """Whether what a column holds is the value of a variable that stands there.
@@ -180,7 +185,7 @@ class Values:
         if value.type is None or value.type in ENCODED:
             return value
         literal_ = literal_text(value.sql.copy(), value.type, datatype_of(value.type, None))
-        return Value(literal_, Type.ANY, WRITTEN)
+        return Value(self.context.left(literal_, "TEXT"), Type.ANY, WRITTEN)
 
     def told(self, value: Value) -> Value:
         """A value that can be told: of a struct, the text of the term."""
@@ -195,7 +200,7 @@ class Values:
         parts = self.parts(value)
         is_number = value.type is not None and value.type.numeric
         text_ = None if is_number else self.shown(self.as_term(value))
-        return struct_of(replace(parts, text=text_))
+        return self.context.left(struct_of(replace(parts, text=text_)), STRUCT_TYPE)
 
     def text(self, value: Value) -> exp.Expr:
         """The text that a symbol means."""
@@ -208,7 +213,7 @@ class Values:
         if value.type not in ENCODED:
             return value.sql.copy()
         if value.text == STRUCT:
-            return written(value.sql.copy())
+            return self.context.left(written(value.sql.copy()), "TEXT")
         if value.shown is not None:
             return text(value.shown)
         if value.text == WRITTEN:
@@ -274,7 +279,7 @@ class Values:
                 [self.parts(one) for one in operands[:first]],
                 [self.native(one, Type.INT) for one in operands[first:]],
             )
-            return Value(made, Type.ANY, STRUCT)
+            return Value(self.context.left(made, STRUCT_TYPE), Type.ANY, STRUCT)
         if call.function in _CONVERSIONS and self._given_type(call, 0) is Type.ANY:
             return self._converted_term(call, _CONVERSIONS[call.function])
         fixed = fixed_texts(call, functions)
@@ -296,9 +301,20 @@ class Values:
             types = [self._given(call, place) for place in range(len(call.arguments))]
             sql = built(call.function, type_, arguments, types)
         if type_ is Type.SYMBOL:
-            return Value(sql, type_, PLAIN)
+            return self._left(call, Value(sql, type_, PLAIN))
         positive = registered is None and call.function in POSITIVE
-        return Value(typed(type_ or Type.INT, sql, positive), type_)
+        return self._left(call, Value(typed(type_ or Type.INT, sql, positive), type_))
+
+    def _left(self, call: Call, made: Value) -> Value:
+        """What a function makes, left to DuckDB if it gets terms, or if the engine leaves it."""
+        leaves = self.context.leaves
+        if leaves is None:
+            return made
+        types = [self._given_type(call, place) for place in range(len(call.arguments))]
+        if Type.ANY not in types and not leaves(call.function, types, made.type):
+            return made
+        type_ = "TEXT" if made.text else SQL_TYPES[made.type or Type.INT]
+        return replace(made, sql=self.context.left(made.sql, type_))
 
     def _chosen_symbol(self, call: Call) -> Value:
         """One of two symbols, by its id unless one of them may have none yet."""
@@ -318,13 +334,15 @@ class Values:
             built(call.function, type_, [native(parts, Type.FLOAT)], [Type.FLOAT]),
             built(call.function, type_, [text_only(parts, self.text(value))], [Type.SYMBOL]),
         ]
-        return Value(typed(type_, exp.func("coalesce", *found)), type_)
+        number = typed(type_, exp.func("coalesce", *found))
+        return Value(self.context.left(number, SQL_TYPES[type_]), type_)
 
     def _chosen_term(self, call: Call) -> Value:
         """One of two terms of any kind."""
         condition, *both = call.arguments
         structs = [self._struct(self.of(one)) for one in both]
-        return Value(choice(self.of(condition).sql.copy(), *structs), Type.ANY, STRUCT)
+        chosen = choice(self.of(condition).sql.copy(), *structs)
+        return Value(self.context.left(chosen, STRUCT_TYPE), Type.ANY, STRUCT)
 
     def _argument(self, call: Call, place: int) -> exp.Expr:
         """What a function gets: symbols as text, and of terms the values that it takes."""
