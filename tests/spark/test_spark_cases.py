@@ -18,6 +18,8 @@ import pyarrow as pa
 import pytest
 from support.cases import DIRECTORIES, Session, _run, named
 
+from zodiac_sql.language.syntax import Type
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -87,11 +89,13 @@ def test_case_on_spark(case: Path, open_kb: OpenKb, quick: SparkSession) -> None
 
 
 def rules_of(kb: KnowledgeBase) -> list[str]:
-    """The rules of a knowledge base, each as a text that stands alone, and what is declared."""
+    """The rules of a knowledge base, each as a text that stands alone, and the types of columns
+    that can hold what others hold, too.
+    """
     declared = [
         f".decl {p.sql_name}({', '.join(f'{c.name}: {c.meant}' for c in p.columns)})"
         for p in kb._session.state.schema.values()
-        if any(c.mixed for c in p.columns)
+        if any(c.mixed or c.type in (Type.DECIMAL, Type.FLOAT) for c in p.columns)
     ]
     return declared + [
         "".join(f"@prefix {p}: <{iri}> . " for p, iri in rule.prefixes)

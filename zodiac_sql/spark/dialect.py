@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from zodiac_sql.database.statements import once
-from zodiac_sql.spark.left_to_duckdb import Named, with_calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +23,9 @@ class SparkStatement:
     parameters: Mapping[str, str]
 
 
-def statement(query: exp.Query, named: Named) -> SparkStatement:
-    """A query in Spark's dialect. What is left to DuckDB is called by the names that it gets."""
+def statement(query: exp.Query) -> SparkStatement:
+    """A query in Spark's dialect."""
     tree = query.copy()
-    with_calls(tree, named)
     for node in reversed(list(tree.walk())):  # children come before their parents
         translated = _translated(node)
         if translated is not node:  # never the query itself

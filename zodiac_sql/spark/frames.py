@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from zodiac_sql.spark.dialect import statement
-from zodiac_sql.spark.left_to_duckdb import Function, computed
+from zodiac_sql.spark.left_to_duckdb import Function, computed, with_calls
 from zodiac_sql.sql.relations import Part
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Frames:
 
     def query(self, tree: exp.Query) -> DataFrame:
         """The data frame of a query over the views."""
-        made = statement(tree, self._named)
+        made = statement(with_calls(tree, self._named))
         return self.spark.sql(made.text, args=dict(made.parameters) or None)
 
     def _named(self, function: Function) -> str:

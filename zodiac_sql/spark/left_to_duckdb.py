@@ -68,9 +68,10 @@ Named = Callable[[Function], str]
 """Makes a function known to Spark, and returns its name."""
 
 
-def with_calls(tree: exp.Expr, named: Named) -> None:
-    """Replace all marks in a tree by calls of functions."""
-    waiting = [tree]
+def with_calls(query: exp.Query, named: Named) -> exp.Query:
+    """A query with calls of functions in the place of all marks."""
+    tree = query.copy()
+    waiting: list[exp.Expr] = [tree]
     while waiting:
         node = waiting.pop()
         if (expression := marked(node)) is not None:
@@ -78,6 +79,7 @@ def with_calls(tree: exp.Expr, named: Named) -> None:
             node.replace(call)
             node = call
         waiting += node.iter_expressions()
+    return tree
 
 
 def _call(expression: exp.Expr, type_: exp.DataType, named: Named) -> exp.Expr:
