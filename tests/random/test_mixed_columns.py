@@ -8,7 +8,6 @@ what the oracle finds ill-typed is refused, and changes nothing. To try seeds wi
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from generators.mixed_programs import (
@@ -33,9 +32,10 @@ from support import budget
 from support.as_if_large import as_if_large
 from support.earnings import without_earnings
 from support.mixed_programs import Row, Violated, extensions
+from support.mixed_rows import assert_same_rows
 from support.mixed_terms import Number, Term, meaning
 from support.mixed_types import Clash
-from support.naive_values import NAN, Overflow
+from support.naive_values import Overflow
 from support.strategies import STRATEGIES
 
 from zodiac_sql import UpdateQueue, ZodiacError
@@ -197,35 +197,7 @@ def assert_same(kb: KnowledgeBase, expected: Mapping[str, Collection[Row]]) -> N
     for name, rows in expected.items():
         if not rows and name not in known:
             continue  # nothing mentions it any more, and nothing declares it
-        actual = [tuple(map(_normal, row)) for row in kb.table(name).fetchall()]
-        assert len(actual) == len(set(actual)), f"{name} has a row twice: {actual}"
-        wanted = {tuple(map(_normal, row)) for row in given(rows)}
-        missing, surplus = wanted - set(actual), set(actual) - wanted
-        if len(missing) == len(surplus) and _nearly(missing) == _nearly(surplus):
-            continue
-        assert not missing and not surplus, f"{name}: {missing=} {surplus=}"
-
-
-def _normal(value: Any) -> Any:
-    """There is one NaN; a -0.0 would show by its text. An int is no float, and no bool."""
-    if isinstance(value, float):
-        return NAN if math.isnan(value) else repr(value)
-    return (type(value).__name__, value)
-
-
-def _nearly(rows: Collection[Row]) -> set[tuple[Any, ...]]:
-    """Rows with less precise floats: the sum of some depends on their order."""
-    return {tuple(map(_rounded, row)) for row in rows}
-
-
-def _rounded(value: Any) -> Any:
-    if isinstance(value, str):
-        return f"{float(value):.9e}"
-    text = value[1] if isinstance(value, tuple) and value[0] == "str" else ""
-    number = meaning(Term(text))
-    if isinstance(number, Number) and text.endswith("#double>"):
-        return f"{number.double:.9e}"
-    return value
+        assert_same_rows(name, kb.table(name).fetchall(), rows)
 
 
 def main(seed: int, count: int) -> None:

@@ -127,10 +127,6 @@ def test_errors(spark: SparkSession) -> None:
             SparkError,
             "edge: column y is empty",
         ),
-        (
-            "p(X, T) :- edge(X, Y), T = concat(X, length(Y) / 2).", edges, SparkError,
-            "rule r1 makes text of a float",
-        ),
     ):  # fmt: skip
         with pytest.raises(error, match=said):
             materialise(spark, rules, {"edge": facts}, driver_rows=0)

@@ -1,4 +1,4 @@
-"""Columns of terms of all kinds on a cluster: they travel as texts, and are not computed with."""
+"""Columns of terms of all kinds on a cluster: texts, whose values DuckDB reads in the workers."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 FIVE, HALF = f'"5"^^<{XSD}integer>', f'"0.5"^^<{XSD}double>'
+DECIMAL, ZONED = f'"2.50"^^<{XSD}decimal>', f'"2026-01-31T13:00:00+01:00"^^<{XSD}dateTime>'
 ROWS = [("a", FIVE), ("b", "n/a"), ("c", HALF)]
 DECLARED = ".decl reading(sensor: symbol, value: any).\n"
 COPIED = DECLARED + "same(X, Y) :- reading(X, V), reading(Y, V)."
@@ -46,19 +47,40 @@ def test_facts_in_rules_make_a_column_of_terms_of_all_kinds(spark: SparkSession)
     assert rows(made["q"]) == sorted([(FIVE,), ("n/a",), (HALF,)])
 
 
-@pytest.mark.parametrize(
-    "rule",
-    [
-        "r: high(X) :- reading(X, V), V > 3.",
-        "r: high(X) :- reading(X, 5).",
-        "r: high(W) :- reading(X, V), W = V + 1.",
-        "r: high(S) :- AGGREGATE(reading(X, V)) WITH SUM(V) AS S.",
-        "limit(5). r: high(X) :- reading(X, V), limit(V).",
-    ],
-)
-def test_rules_that_read_values_are_refused(spark: SparkSession, rule: str) -> None:
-    with pytest.raises(SparkError, match="rule r reads the values of a column of the type any"):
-        materialise(spark, DECLARED + rule, {"reading": frame(spark, ROWS)})
+READING = """
+    limit(5). limit(7).
+    high: high(X) :- reading(X, V), V > 3.
+    total: total(S, M, L, D) :- AGGREGATE(reading(X, V)) WITH SUM(V) AS S, MIN(V) AS L, MED(V) AS D,
+        AVG(V) AS M.
+    either: either(X, V) :- reading(X, V), T = if(V > 3, V, X), T = V.
+    sums: sums(X, S) :- reading(X, _), AGGREGATE(reading(X, V), limit(L), V < L) ON X WITH SUM(V)
+        AS S ELSE 0.
+    said: said(X, T) :- reading(X, V), T = concat(text(V), " ", V / 3).
+    hour: hour(X, T) :- reading(X, V), T = format_time(V, "%H:%M", "Asia/Tokyo").
+    grows: grows(V) :- reading(_, V). grows(W) :- grows(V), W = V * 2, W < 100.
+"""
+
+
+def test_values_are_read_as_the_embedded_engine_reads_them(spark: SparkSession) -> None:
+    facts = [*ROWS, ("d", DECIMAL), ("e", ZONED), ("f", "http://e/x")]
+    rules = DECLARED + READING
+    found = materialise(spark, rules, {"reading": frame(spark, facts)}, driver_rows=0)
+    with zodiac_sql.connect() as kb:
+        kb.add_rules(rules)
+        kb.insert("reading", facts)
+        for name in found.derived:
+            assert rows(found[name]) == sorted(kb.table(name).fetchall()), name
+
+
+def test_workers_without_zodiac_sql_refuse_by_name(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("zodiac_sql.spark.refusals.have", lambda *_: False)
+    rules = DECLARED + "r: high(T) :- reading(X, V), V > 3, T = epoch(V)."
+    with pytest.raises(SparkError, match=r"rule r .*\(epoch, values of terms\)"):
+        materialise(spark, rules, {"reading": frame(spark, ROWS)})
+    copied = materialise(spark, COPIED, {"reading": frame(spark, ROWS)}, driver_rows=0)
+    assert copied["same"].count() == 3
 
 
 def test_native_values_are_no_texts_of_terms(spark: SparkSession) -> None:

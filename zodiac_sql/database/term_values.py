@@ -134,6 +134,16 @@ _MOMENT_OF_SORT = (
 )
 _TRUTH = f"CASE WHEN sort = {BOOL} THEN f IN ('true', '1') END"
 
+VALUE_OF_MACROS = (
+    f"CREATE TEMP MACRO zodiac_literal_value(d, f) AS {_VALUE}",
+    (
+        "CREATE TEMP MACRO zodiac_value_of(t) AS list_extract(list_transform("
+        f"[regexp_extract(t, '{_TYPED}', ['form', 'datatype'])],"
+        " lambda p: zodiac_literal_value(p.datatype, trim(p.form))), 1)"
+    ),
+)
+"""The value of a text, as a struct, for an engine without a dictionary."""
+
 
 TermValue = tuple[int, decimal.Decimal | None, float | None, datetime.datetime | None, bool | None]
 """The values of a symbol in the VALUE_COLUMNS."""

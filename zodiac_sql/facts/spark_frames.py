@@ -69,7 +69,7 @@ def said(text: str) -> str:
             "pip install 'zodiac-sql[spark]'"
         )
     for pattern in (
-        r"zodiac_sql\.errors\.\w+: (.*?)(?:\n\s*SQLSTATE|\n\s*at |\Z)",
+        r"zodiac_sql\.[.\w]+\.\w+Error: (.*?)(?:\n\s*SQLSTATE|\n\s*at |\Z)",
         r"\[USER_RAISED_EXCEPTION\] (.*?)(?:\s*SQLSTATE|\n|\Z)",
         r"(\[[A-Z_.]+\] .*?)(?:\s*SQLSTATE|\n|\Z)",
         r"^(?:Caused by)?: ((?:[\w$]+\.)+\w+(?:Exception|Error).*?)$",

@@ -20,7 +20,8 @@ answers.py       the answers of devices, as rows with the device
 planning.py      rules checked over data frames
 evaluated_program.py  the hypernodes that a cluster evaluates
 parts.py         predicates in parts, where rules are stratified by constants only
-refusals.py      rules that Spark would not compute as DuckDB does
+refusals.py      rules that a cluster would not compute as DuckDB does
+left_to_duckdb.py  expressions that DuckDB computes, in Spark's workers
 dialect.py       SQL in Spark's dialect
 frames.py        data frames under names that SQL can use; computing and counting them
 explicit.py      explicit facts as rules read them

@@ -31,6 +31,7 @@ from zodiac_sql.spark.frames import Frames, frames_of
 from zodiac_sql.spark.from_scratch import from_scratch
 from zodiac_sql.spark.handoff import place_for, written
 from zodiac_sql.spark.here import ON_DRIVER, Here, here_of
+from zodiac_sql.spark.left_to_duckdb import leaves
 from zodiac_sql.spark.planning import PlannedRules, Rules, plan_texts, texts_of
 from zodiac_sql.spark.refusals import require_builtins, require_runnable
 from zodiac_sql.spark.require import deriving, explained, is_local
@@ -122,7 +123,7 @@ def materialise(
     texts = texts_of(rules)
     require_builtins(texts)
     planned = plan_texts(texts, given)
-    require_runnable(planned, spark.conf.get("spark.sql.ansi.enabled") == "true")
+    require_runnable(planned, spark)
     frames = _by_predicate(planned, facts)
     program = evaluated_program(planned, frames)
     place = place_for(spark, through) if through else None
@@ -172,7 +173,7 @@ class _Run:
     @property
     def context(self) -> Context:
         types = {name: [c.meant for c in columns] for name, columns in self.program.columns.items()}
-        return Context(self.relation, types, {}, {}, spelled=True)
+        return Context(self.relation, types, {}, {}, spelled=True, leaves=leaves)
 
     def add_explicit(self, predicate: str, df: DataFrame) -> None:
         """Add the given facts of a predicate, each once."""

@@ -252,5 +252,8 @@ def _substr(value: exp.Expr, start: exp.Expr, length: exp.Expr | None = None) ->
 _BUILT: Mapping[str, Callable[..., exp.Expr]] = {
     "zodiac.lexical": lexical, "zodiac.quote_where_needed": quote_where_needed, "substr": _substr,
     "trunc": _without_fraction,
+    "struct_extract": lambda struct, name: exp.Dot(
+        this=exp.paren(struct), expression=exp.to_identifier(name.this)
+    ),
     "regexp_full_match": lambda value, pattern: matches(value, pattern.this),
 }  # fmt: skip

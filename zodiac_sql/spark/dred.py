@@ -6,12 +6,12 @@ The plans are those of the embedded engine (sql/plan.py).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from zodiac_sql.spark.ledger import NOTHING, DueHypernode, Ledger, deriving, minus, refuting
 from zodiac_sql.spark.semi_naive import Own, close, grow, heads, within
 from zodiac_sql.spark.tables import after
 from zodiac_sql.spark.versions import Table
-from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan, Version, candidate_check
 from zodiac_sql.sql.relations import Relation
 
@@ -29,7 +29,7 @@ def overdeleted(ledger: Ledger, task: DueHypernode) -> dict[str, Table] | None:
         kinds = (Version.INSERTED, Version.DELETED)
         return context.relation(predicate, version if version in kinds else Version.BEFORE)
 
-    inside = Context(relation, context.columns, {}, {}, spelled=True)
+    inside = replace(context, relation=relation)
     frames = ledger.tables.frames
     for predicate, own in owns.items():
         if query := heads(predicate, own.columns, plans, inside):
@@ -77,6 +77,6 @@ def _grow(
             return ledger.tables.relation(taken[predicate], ledger.columns[predicate])
         return outer.relation(predicate, version)
 
-    inside = Context(relation, outer.columns, {}, {}, spelled=True)
+    inside = replace(outer, relation=relation)
     for _ in grow(ledger.tables.frames, task.hypernode.rules, owns, plans, inside):
         pass

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from zodiac_sql.spark.dialect import statement
+from zodiac_sql.spark.left_to_duckdb import Function, computed, with_calls
 from zodiac_sql.sql.relations import Part
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Frames:
     views: dict[str, DataFrame] = field(default_factory=dict)
     written: dict[str, str] = field(default_factory=dict)
     """The directories of the views that were written to `place`."""
+    functions: dict[Function, str] = field(default_factory=dict)
     _stem: str = field(default_factory=lambda: f"zodiac_{uuid.uuid4().hex}")
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
@@ -52,8 +54,19 @@ class Frames:
 
     def query(self, tree: exp.Query) -> DataFrame:
         """The data frame of a query over the views."""
-        made = statement(tree)
+        made = statement(with_calls(tree, self._named))
         return self.spark.sql(made.text, args=dict(made.parameters) or None)
+
+    def _named(self, function: Function) -> str:
+        """The name in SQL of a function that DuckDB computes."""
+        from pyspark.sql.pandas.functions import arrow_udf
+
+        if function not in self.functions:
+            name = self.functions[function] = f"{self._stem}_f{len(self.functions)}"
+            work = computed(function.query)
+            made = arrow_udf(work, function.returns)  # type: ignore[call-overload]  # a string, too
+            self.spark.udf.register(name, made)
+        return self.functions[function]
 
     def united(self, first: Part, second: Part) -> Part:
         """Replace two parts by one with the rows of both."""
@@ -118,10 +131,14 @@ def stored_names(width: int) -> list[str]:
 
 @contextmanager
 def frames_of(spark: SparkSession, place: str | None = None) -> Iterator[Frames]:
-    """Names that last as long as the block; at its end they are removed from the session."""
+    """Names of data frames and functions that last as long as the block; at its end they are
+    removed from the session.
+    """
     frames = Frames(spark, place)
     try:
         yield frames
     finally:
         for name in frames.views:
             spark.catalog.dropTempView(name)
+        for name in frames.functions.values():
+            spark.sql(f"DROP TEMPORARY FUNCTION IF EXISTS {name}")

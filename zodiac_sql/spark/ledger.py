@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.syntax import Column, Rule
+from zodiac_sql.spark.left_to_duckdb import leaves
 from zodiac_sql.spark.semi_naive import without
 from zodiac_sql.spark.tables import Tables, after
 from zodiac_sql.spark.versions import Table
@@ -56,7 +57,7 @@ class Ledger:
     @property
     def context(self) -> Context:
         types = {name: [c.meant for c in columns] for name, columns in self.columns.items()}
-        return Context(self.relation, types, {}, {}, spelled=True)
+        return Context(self.relation, types, {}, {}, spelled=True, leaves=leaves)
 
     def changed(self, names: Iterable[str]) -> tuple[frozenset[str], frozenset[str]]:
         """Those of some predicates that gained facts, and those that lost some."""

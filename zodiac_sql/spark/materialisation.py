@@ -283,7 +283,7 @@ class Materialisation(_ByPredicate):
         for name, df in deletes.items():
             columns_of(name, df)
         new = _planned(texts, {**last.columns, **come}, stored=texts == last.texts)
-        require_runnable(new.planned, self._spark.conf.get("spark.sql.ansi.enabled") == "true")
+        require_runnable(new.planned, self._spark)
         come_, go = (_by_name(new, facts) for facts in (inserts, deletes))
         explicit = {p: new.columns[p] for p in {**last.columns, **come_}}
         passed = [note for p in go if p not in explicit for note in absent(p, explicit)]

@@ -1,8 +1,9 @@
-"""Finds rules that Spark would compute differently from DuckDB, before anything runs."""
+"""Finds rules that a cluster would not compute as DuckDB does, before anything runs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from zodiac_sql.errors import SparkError
 from zodiac_sql.language.binding import arrange, expressions_of, used_functions
@@ -10,24 +11,32 @@ from zodiac_sql.language.functions import AGGREGATES, BUILTINS
 from zodiac_sql.language.mixed import reads_values
 from zodiac_sql.language.syntax import Aggregate, Call, Expression, Literal, Rule, Type
 from zodiac_sql.language.types import body_types, expression_type
+from zodiac_sql.spark.left_to_duckdb import computed, leaves
 from zodiac_sql.spark.planning import PlannedRules, Text, parsed
+from zodiac_sql.spark.workers import have
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 Types = Mapping[str, Type | None]
 
 
-def require_runnable(planned: PlannedRules, checked: bool) -> None:
-    """Raise SparkError naming each rule that Spark would not compute as DuckDB does.
-
-    `checked` tells whether integer overflow is an error in the session, as in DuckDB.
-    """
+def require_runnable(planned: PlannedRules, spark: SparkSession) -> None:
+    """Raise SparkError naming each rule that would not be computed as DuckDB does, in a session."""
     rules = tuple(planned.graph.rules())
-    refused = [reason for rule in rules for reason in _reasons(rule, planned)]
-    if not checked:
+    refused = []
+    if spark.conf.get("spark.sql.ansi.enabled") != "true":
         refused += [
             f"rule {rule.name} computes with integers, which overflow silently in this session: "
             "set spark.sql.ansi.enabled to true, as it is by default."
             for rule in rules
             if _computes_integers(rule, planned)
+        ]
+    if (left := left_to_duckdb(planned)) and not have(spark, computed.__module__):
+        refused += [
+            f"rule {rule.name} computes what Spark would compute otherwise ({', '.join(what)}). "
+            "DuckDB does so in Spark's Python workers, if these have zodiac_sql."
+            for rule, what in left
         ]
     if refused:
         raise SparkError("\n".join(refused))
@@ -46,43 +55,24 @@ def require_builtins(texts: Iterable[Text]) -> None:
         raise SparkError("\n".join(refused))
 
 
-def _reasons(rule: Rule, planned: PlannedRules) -> Iterator[str]:
-    if any(_spells_floats(call, types) for call, types in _calls(rule.body, _columns(planned))):
-        yield (
-            f"rule {rule.name} makes text of a float or decimal, which Spark writes otherwise "
-            "(1.0E10): make it an integer first, as in concat(round(X * 100), ...), or leave it "
-            "out."
-        )
-    if reads_values(rule, _columns(planned), {}):
-        yield (
-            f"rule {rule.name} reads the values of a column of the type any, which are only texts "
-            "on a cluster: reason with fleet(), declare the column with one type, or compute it "
-            "into facts beforehand."
-        )
-
-    if any(_computes_decimals(call, types) for call, types in _calls(rule.body, _columns(planned))):
-        yield (
-            f"rule {rule.name} computes with decimals, which Spark rounds where they are long: "
-            "reason with fleet(), or compute with floats, as in float(X) * Y."
-        )
-    called = {call.function for call, _ in _calls(rule.body, _columns(planned))}
-    for why, functions in _OTHERWISE.items():
-        if other := sorted(called & functions):
-            yield (
-                f"rule {rule.name} uses {', '.join(other)}: {why}. Reason with fleet(), or compute "
-                "it into facts beforehand."
+def left_to_duckdb(planned: PlannedRules) -> list[tuple[Rule, list[str]]]:
+    """The rules that leave something to DuckDB, each with what that is."""
+    columns, found = _columns(planned), []
+    for rule in planned.graph.rules():
+        what = dict.fromkeys(
+            call.function
+            for call, types in _calls(rule.body, columns)
+            if leaves(
+                call.function,
+                [expression_type(a, types, {}) for a in call.arguments],
+                expression_type(call, types, {}),
             )
-
-
-_OTHERWISE = {
-    "patterns of Spark are Java's, which mean something else": {
-        "matches", "regex_replace", "regex_extract",
-    },
-    "Spark has no such function of dates and times, or one that differs": {
-        "add_days", "add_seconds", "days_between", "seconds_between", "epoch",
-        "date", "time_bucket", "format_time",
-    },
-}  # fmt: skip
+        )
+        if reads_values(rule, columns, {}):
+            what["values of terms"] = None
+        if what:
+            found.append((rule, [*what]))
+    return found
 
 
 def _columns(planned: PlannedRules) -> Mapping[str, Sequence[Type | None]]:
@@ -97,21 +87,6 @@ def _computes_integers(rule: Rule, planned: PlannedRules) -> bool:
         call.function in ("+", "-", "*") and expression_type(call, types, {}) is Type.INT
         for call, types in _calls(rule.body, _columns(planned))
     )
-
-
-def _spells_floats(call: Call, types: Types) -> bool:
-    return call.function in ("concat", "text") and any(
-        expression_type(argument, types, {}) in (Type.DECIMAL, Type.FLOAT)
-        for argument in call.arguments
-    )
-
-
-def _computes_decimals(call: Call, types: Types) -> bool:
-    """Whether a call makes a decimal of others, and does not choose one, or cuts one off."""
-    if call.function == "int":
-        return expression_type(call.arguments[0], types, {}) is Type.DECIMAL
-    chooses = call.function in ("if", "least", "greatest", "abs")
-    return expression_type(call, types, {}) is Type.DECIMAL and not chooses
 
 
 def _calls(

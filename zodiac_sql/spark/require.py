@@ -141,9 +141,9 @@ def explained() -> Iterator[None]:
 
 @contextmanager
 def deriving(rules: Sequence[Rule]) -> Iterator[None]:
-    """Turn Spark's error about an integer beyond 64 bits into one that names the rules.
+    """Turn an error about a value into one that names the rules.
 
-    Spark's own advises a setting in which integers overflow silently.
+    Spark's own about an integer beyond 64 bits advises a setting in which these overflow silently.
     """
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
@@ -151,10 +151,13 @@ def deriving(rules: Sequence[Rule]) -> Iterator[None]:
     try:
         yield
     except (Py4JError, PySparkException) as error:
-        if "[ARITHMETIC_OVERFLOW]" not in str(error):
+        text = str(error)
+        in_duckdb = re.search(r"zodiac_sql\.[.\w]+\.(Evaluation|Pattern)Error: ", text)
+        if not in_duckdb and "[ARITHMETIC_OVERFLOW]" not in text:
             raise
+        told = said(text) if in_duckdb else "An integer has more than 64 bits."
         with evaluating(rules):
-            raise EvaluationError("An integer has more than 64 bits.") from error
+            raise EvaluationError(told) from error
 
 
 def is_local(spark: SparkSession) -> bool:

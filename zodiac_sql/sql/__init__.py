@@ -10,6 +10,7 @@
 `values.py`          the values of variables and expressions
 `functions.py`       the functions of the language
 `aggregates.py`      aggregates and their groups
+`for_duckdb.py`      marks around what another engine leaves to DuckDB
 `duplicates.py`      whether a SELECT may return the same row twice
 `emptiness.py`       whether a body can have no solution at all
 `set_difference.py`  the facts that are, or are not, in given tables

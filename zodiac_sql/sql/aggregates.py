@@ -13,7 +13,14 @@ from zodiac_sql.language.syntax import Aggregate, Type, Variable
 from zodiac_sql.sql.forms import PLAIN, STRUCT
 from zodiac_sql.sql.functions import python_call, python_call_if_there, typed
 from zodiac_sql.sql.plan import Scan
-from zodiac_sql.sql.terms import aggregated_numbers, order_key, struct_of
+from zodiac_sql.sql.terms import (
+    KEY_TYPE,
+    STRUCT_TYPE,
+    Left,
+    aggregated_numbers,
+    order_key,
+    struct_of,
+)
 from zodiac_sql.sql.values import Value, Values
 
 PARTS = 512
@@ -70,7 +77,9 @@ def aggregate_query(
         text = exp.column(f"t{n or ''}", table="d") if n in meant else None
         type_ = body.known[one.argument.name].type
         name = f"v{len(group) + n}"
-        columns.append(aggregated(one.function, value, type_, text, functions).as_(name))
+        columns.append(
+            aggregated(one.function, value, type_, text, functions, body.context.left).as_(name)
+        )
         may_fail = one.function == "sum" and type_ in (Type.INT, Type.DECIMAL)
         may_fail |= type_ is Type.ANY and one.function in _OF_NUMBERS
         if functions.get(one.function) is not None or may_fail:
@@ -121,8 +130,9 @@ def _meant_by_term(aggregate: Aggregate, argument: Value, body: Values) -> exp.E
         return body.text(argument) if wanted is Type.SYMBOL else body.native(argument, wanted)
     parts = body.parts(argument)
     if aggregate.function in _OF_NUMBERS:
-        return struct_of(replace(parts, text=None))
-    return order_key(parts, body.text(argument), body.shown(argument))
+        return body.context.left(struct_of(replace(parts, text=None)), STRUCT_TYPE)
+    key = order_key(parts, body.text(argument), body.shown(argument))
+    return body.context.left(key, KEY_TYPE)
 
 
 _OF_NUMBERS = frozenset(("sum", "avg", "med"))
@@ -151,14 +161,19 @@ def aggregate_values(
     ]
 
 
+def _as_it_is(expression: exp.Expr, _: str | exp.DataType) -> exp.Expr:
+    return expression
+
+
 def aggregated(
     function: str,
     value: exp.Column,
     type_: Type | None,
     text: exp.Column | None,
     functions: Functions,
+    left: Left = _as_it_is,
 ) -> exp.Expr:
-    """An aggregate over the rows of a group."""
+    """An aggregate over the rows of a group, in which some is `left` to DuckDB."""
     registered = functions.get(function)
     if registered is not None and registered.aggregate:
         argument: exp.Expr = text if text is not None else value
@@ -172,7 +187,7 @@ def aggregated(
         call = (python_call_if_there if type_ is Type.ANY else python_call)(function, [listed])
         return call if registered.returns is Type.SYMBOL else typed(registered.returns, call)
     if text is not None and type_ is Type.ANY and function in _OF_NUMBERS:
-        return aggregated_numbers(function, text)
+        return aggregated_numbers(function, text, left)
     if text is not None:
         return exp.Anonymous(this=f"arg_{function}", expressions=[value, text])
     if function == "count":

@@ -114,7 +114,7 @@ class Body:
                 conditions.append(rank_of(alias) < self._below.copy())
         item = source(relation, alias)
         exactly = scan.version is Version.CANDIDATE
-        self.joins.join(with_native(item, alias, read, exactly), conditions)
+        self.joins.join(with_native(self.context, item, alias, read, exactly), conditions)
 
     def _read_by_value(self, atom: Atom, relation: Relation) -> dict[str, Type]:
         """The mixed columns in which an atom asks for native values, with the types of these.
@@ -235,7 +235,7 @@ class Body:
             else (variable, value)
             for place, (variable, value) in enumerate(found)
         ]
-        return with_native(item, alias, read), values
+        return with_native(self.context, item, alias, read), values
 
     def _join_or_else(self, aggregate: Aggregate, groups: exp.Expr, found: Sequence[Value]) -> None:
         """Join the groups of an aggregate that has a value for those without solutions, too."""
@@ -284,7 +284,7 @@ class Body:
         alias = self.joins.alias("n")
         read = self._read_by_value(atom, relation)
         conditions = self._matches(atom, relation, alias, read, bind=False)
-        item = with_native(source(relation, alias), alias, read)
+        item = with_native(self.context, source(relation, alias), alias, read)
         correlated = any(term.name in self.values.known for term in variables(*atom.terms))
         if correlated:
             self.joins.join(item, conditions, kind="ANTI")
@@ -292,7 +292,8 @@ class Body:
         for part in relation.parts:
             # One by one: in a recursion on one thread, DuckDB 2.0.1 takes EXISTS of a union for
             # false from the second round on.
-            one = with_native(source(replace(relation, parts=(part,)), alias), alias, read)
+            only = source(replace(relation, parts=(part,)), alias)
+            one = with_native(self.context, only, alias, read)
             inner = exp.select(exp.Literal.number(1)).from_(one)
             for condition in conditions:
                 inner = inner.where(condition.copy(), copy=False)

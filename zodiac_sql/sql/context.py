@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from sqlglot import exp
+
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.syntax import Type
+from zodiac_sql.sql.for_duckdb import for_duckdb
 from zodiac_sql.sql.plan import Version
 from zodiac_sql.sql.relations import Relation
 
 Relations = Callable[[str, Version], Relation]
+
+Leaves = Callable[[str, Sequence[Type | None], Type | None], bool]
+"""Whether an engine leaves a function to DuckDB: by the types of its arguments and its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +26,8 @@ class Context:
     `relation` maps a predicate and a version to what to read, `columns` gives the types of all
     predicates, `ids` the dictionary's ids of the symbols that rules mention. With `spelled`,
     symbols have no ids, but stand as their text. Aggregates are over those of their `groups` only
-    that are in the parts from one number on, before another one (sql/aggregates.py).
+    that are in the parts from one number on, before another one (sql/aggregates.py). Another engine
+    than DuckDB `leaves` to it what it would compute otherwise, and all values of terms.
     """
 
     relation: Relations
@@ -29,3 +36,8 @@ class Context:
     ids: Mapping[str, int]
     spelled: bool = False
     groups: tuple[int, int] | None = None
+    leaves: Leaves | None = None
+
+    def left(self, expression: exp.Expr, type_: str | exp.DataType) -> exp.Expr:
+        """An expression of a type, marked as one for DuckDB if another engine leaves such to it."""
+        return expression if self.leaves is None else for_duckdb(expression, type_)

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
+from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.dictionary import KNOWN
 from zodiac_sql.database.statements import temp_table
 from zodiac_sql.facts.native_text import datatype_of, literal_text
 from zodiac_sql.language.syntax import Type
-from zodiac_sql.sql.terms import native, parts_of_symbol
+from zodiac_sql.sql.context import Context
+from zodiac_sql.sql.terms import native, parts_of_symbol, parts_of_text
 
 
 def native_name(column: str) -> str:
@@ -19,7 +21,7 @@ def native_name(column: str) -> str:
 
 
 def with_native(
-    item: exp.Expr, alias: str, read: Mapping[str, Type], exactly: bool = False
+    context: Context, item: exp.Expr, alias: str, read: Mapping[str, Type], exactly: bool = False
 ) -> exp.Expr:
     """An item of FROM, with the native values of some mixed columns beside its own columns.
 
@@ -31,12 +33,17 @@ def with_native(
     query = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier(alias)))
     query = query.from_(item, copy=False)
     for place, (column, type_) in enumerate(read.items()):
-        symbol = f"s{place}"
-        same = exp.column("id", table=symbol).eq(exp.column(column, table=alias, quoted=True))
-        query = query.join(temp_table(KNOWN).as_(symbol), on=same, copy=False)
-        value = native(parts_of_symbol(symbol), type_)
+        shown: exp.Expr = exp.column(column, table=alias, quoted=True)
+        if context.spelled:
+            parts = parts_of_text(shown)
+        else:
+            symbol = f"s{place}"
+            same = exp.column("id", table=symbol).eq(shown)
+            query = query.join(temp_table(KNOWN).as_(symbol), on=same, copy=False)
+            parts, shown = parts_of_symbol(symbol), exp.column("text", table=symbol)
+        value = context.left(native(parts, type_), SQL_TYPES[type_])
         query = query.select(value.as_(native_name(column), quoted=True), copy=False)
         if exactly:
             written = literal_text(value.copy(), type_, datatype_of(type_, None))
-            query = query.where(exp.column("text", table=symbol).eq(written), copy=False)
+            query = query.where(shown.copy().eq(context.left(written, "TEXT")), copy=False)
     return query.subquery(alias, copy=False)

@@ -25,15 +25,26 @@ from zodiac_sql.database.term_values import (
 from zodiac_sql.facts.native_text import datatype_of, literal_text, whole_number
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.sql.decimals import product
+from zodiac_sql.sql.for_duckdb import VALUE_OF
 from zodiac_sql.sql.functions import POSITIVE, built, typed
 
 Build = Callable[..., exp.Expr]
+Left = Callable[[exp.Expr, str | exp.DataType], exp.Expr]
 
 TYPES = {
     "text": "TEXT", "sort": "TINYINT", "exact": EXACT_TYPE, "number": "DOUBLE",
     "moment": "TIMESTAMP", "truth": "BOOLEAN",
 }  # fmt: skip
 """The fields of a struct, in order."""
+
+STRUCT_TYPE = exp.DataType.build(
+    f"STRUCT({', '.join(f'{name} {type_}' for name, type_ in TYPES.items())})", dialect="duckdb"
+)
+
+KEY_TYPE = exp.DataType.build(
+    "STRUCT(k0 INTEGER, k1 DOUBLE, k2 BOOLEAN, k3 TIMESTAMP, k4 TEXT, k5 TEXT)", dialect="duckdb"
+)
+"""What puts terms in order (`order_key`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +65,11 @@ class Parts:
 def parts_of_symbol(alias: str) -> Parts:
     """The parts of a term, where its row of the dictionary is joined under an alias."""
     return Parts(*(exp.column(name, table=alias) for name in TYPES))
+
+
+def parts_of_text(shown: exp.Expr) -> Parts:
+    """The parts of a term whose text is given, where there is no dictionary."""
+    return parts_of_struct(_call(VALUE_OF, shown))
 
 
 def parts_of_struct(struct: exp.Expr) -> Parts:
@@ -238,10 +254,11 @@ def computed_term(function: str, operands: Sequence[Parts], places: Sequence[exp
     return _of_its_sort(Parts(None, widest, exact, _once(numbers, number)))
 
 
-def aggregated_numbers(function: str, structs: exp.Expr) -> exp.Expr:
+def aggregated_numbers(function: str, structs: exp.Expr, left: Left) -> exp.Expr:
     """The SUM of the numbers among terms as a struct, or their AVG or MED as a float.
 
     The terms are given as structs. Sums of floats have a fixed order: equal facts give equal sums.
+    What is `left` to DuckDB is marked so.
     """
     parts = parts_of_struct(structs)
     assert parts.sort and parts.exact and parts.number
@@ -253,20 +270,34 @@ def aggregated_numbers(function: str, structs: exp.Expr) -> exp.Expr:
     is_number = parts.number.copy().is_(exp.null()).not_()
     widest = exp.Max(this=exp.case().when(is_number, parts.sort.copy()))
     exacts, numbers = (exp.Count(this=p.copy()) for p in (parts.exact, parts.number))
-    exact = exp.case().when(exacts.eq(numbers), _exact_sum(parts.exact))
+    exact = exp.case().when(exacts.eq(numbers), _exact_sum(parts.exact, left))
     number = exp.func("coalesce", _cast(exact, "DOUBLE"), exp.Sum(this=ordered_))
-    return number_or_none(_of_its_sort(Parts(None, widest, exact, number)))
+    total = number_or_none(_of_its_sort(Parts(None, widest, exact, number)))
+    return left(total, STRUCT_TYPE)
 
 
-def _exact_sum(exact: exp.Expr) -> exp.Expr:
+def _exact_sum(exact: exp.Expr, left: Left) -> exp.Expr:
     """The sum of exact numbers; NULL if it has more than 20 digits before the point."""
-    floor = _call("floor", exact.copy())
-    fractions = _call("sum", _cast(exp.Sub(this=exact.copy(), expression=floor), EXACT_TYPE))
-    carried = _cast(_call("floor", fractions.copy()), "HUGEINT")
-    whole = exp.paren(exp.Add(this=_call("sum", _cast(floor, "HUGEINT")), expression=carried))
-    rest = exp.Sub(this=fractions, expression=_cast(carried, EXACT_TYPE))
-    fits = _call("abs", whole.copy()) < exp.Literal.number(10**20)
-    return exp.case().when(fits, exp.Add(this=_cast(whole, EXACT_TYPE), expression=rest))
+    whole = _cast(_call("trunc", exact.copy()), "HUGEINT")
+    fraction = _cast(exp.Sub(this=exact.copy(), expression=_call("trunc", exact)), EXACT_TYPE)
+    fractions = _call("sum", left(fraction, EXACT_TYPE))
+    carried = _cast(_call("trunc", fractions.copy()), "HUGEINT")
+    wholes = _call("sum", left(whole, "DECIMAL(38, 0)"))
+    total = exp.paren(exp.Add(this=_cast(wholes, "HUGEINT"), expression=carried))
+    rest = exp.paren(exp.Sub(this=fractions, expression=_cast(carried, EXACT_TYPE)))
+    return once((total, rest), _joined, "list_transform", "list_extract")
+
+
+def _joined(whole: exp.Expr, rest: exp.Expr) -> exp.Expr:
+    """A whole number and what is left, which may have other signs, as one number."""
+    zero, limit = exp.Literal.number(0), exp.Literal.number(10**20)
+    one = exp.case().when(exp.and_(whole.copy() > zero, rest.copy() < zero), _number(1))
+    one = one.when(exp.and_(whole.copy() < zero, rest.copy() > zero), exp.Neg(this=_number(1)))
+    moved = exp.paren(one.else_(_number(0)))
+    before = exp.paren(exp.Sub(this=whole.copy(), expression=moved))
+    after = exp.paren(exp.Add(this=rest.copy(), expression=_cast(moved, EXACT_TYPE)))
+    total = exp.Add(this=_cast(before, EXACT_TYPE), expression=after)
+    return exp.case().when(_call("abs", before.copy()) < limit, total)
 
 
 def order_key(parts: Parts, lexical: exp.Expr, symbol: exp.Expr) -> exp.Expr:

@@ -37,6 +37,7 @@ from zodiac_sql.sql.functions import (
 )
 from zodiac_sql.sql.joins import Joins
 from zodiac_sql.sql.terms import (
+    STRUCT_TYPE,
     Build,
     Parts,
     any_moment,
@@ -50,6 +51,7 @@ from zodiac_sql.sql.terms import (
     parts_of_native,
     parts_of_struct,
     parts_of_symbol,
+    parts_of_text,
     struct_of,
     text_only,
     written,
@@ -102,7 +104,7 @@ class Values:
                 self._symbol(first.sql, "LEFT")
             nothing = first.sql.copy().is_(exp.null())
             made = exp.case().when(nothing, self._struct(second)).else_(self._struct(first))
-            return Value(made, Type.ANY, STRUCT)
+            return Value(self.context.left(made, STRUCT_TYPE), Type.ANY, STRUCT)
         return Value(exp.func("coalesce", first.sql.copy(), second.sql.copy()), first.type)
 
     def widened(self, variable: Variable, value: Value) -> Value:
@@ -158,9 +160,11 @@ class Values:
             same = exp.paren(same)
             found = same if operator == "=" else exp.not_(same)
             unsure = [v.sql.copy().is_(exp.null()).not_() for v in (left, right) if may_lack(v.sql)]
-            return exp.case().when(exp.and_(*unsure), found) if unsure else found
+            found = exp.case().when(exp.and_(*unsure), found) if unsure else found
+            return self.context.left(found, "BOOLEAN")
         texts = build(self.text(left), self.text(right)) if are_symbols else None
-        return ordered(build, self.parts(left), self.parts(right), texts)
+        compared = ordered(build, self.parts(left), self.parts(right), texts)
+        return self.context.left(compared, "BOOLEAN")
 
     def parts(self, value: Value) -> Parts:
         """What a term is worth."""
@@ -170,13 +174,15 @@ class Values:
             return value.parts or parts_of_struct(value.sql)
         if value.type is Type.SYMBOL:
             return Parts(self.shown(value), exp.cast(exp.null(), "TINYINT"))
+        if self.context.spelled:
+            return parts_of_text(self.shown(value))
         return parts_of_symbol(self._symbol(value.sql))
 
     def native(self, value: Value, type_: Type | None) -> exp.Expr:
         """The value of a native type that a term is equal to; other values as they are."""
         if value.type is not Type.ANY or type_ is None or type_ in ENCODED:
             return self.as_id(value)
-        return native(self.parts(value), type_)
+        return self.context.left(native(self.parts(value), type_), SQL_TYPES[type_])
 
     def agree(self, here: Value, value: Value) -> exp.Expr:
         """Whether what a column holds is the value of a variable that stands there.
@@ -193,7 +199,7 @@ class Values:
         if value.type is None or value.type in ENCODED:
             return value
         literal_ = literal_text(value.sql.copy(), value.type, datatype_of(value.type, None))
-        return Value(literal_, Type.ANY, WRITTEN)
+        return Value(self.context.left(literal_, "TEXT"), Type.ANY, WRITTEN)
 
     def told(self, value: Value) -> Value:
         """A value that can be told: of a struct, the text of the term."""
@@ -211,9 +217,9 @@ class Values:
         is_number = value.type is not None and value.type.numeric
         text_ = None if is_number else self.shown(self.as_term(value))
         made = struct_of(replace(parts, text=text_))
-        if not may_lack(value.sql):
-            return made
-        return exp.case().when(value.sql.copy().is_(exp.null()).not_(), made)
+        if may_lack(value.sql):
+            made = exp.case().when(value.sql.copy().is_(exp.null()).not_(), made)
+        return self.context.left(made, STRUCT_TYPE)
 
     def text(self, value: Value) -> exp.Expr:
         """The text that a symbol means."""
@@ -226,7 +232,7 @@ class Values:
         if value.type not in ENCODED:
             return value.sql.copy()
         if value.text == STRUCT:
-            return written(value.sql.copy())
+            return self.context.left(written(value.sql.copy()), "TEXT")
         if value.shown is not None:
             return text(value.shown)
         if value.text == WRITTEN:
@@ -294,7 +300,8 @@ class Values:
                 [self.parts(one) for one in operands[:first]],
                 [self.native(one, Type.INT) for one in operands[first:]],
             )
-            return Value(number_or_none(made), Type.ANY, STRUCT, parts=made)
+            struct = self.context.left(number_or_none(made), STRUCT_TYPE)
+            return Value(struct, Type.ANY, STRUCT, parts=made)
         if call.function in _CONVERSIONS and self._given_type(call, 0) is Type.ANY:
             return self._converted_term(call, _CONVERSIONS[call.function])
         fixed = fixed_texts(call, functions)
@@ -316,9 +323,20 @@ class Values:
             types = [self._given(call, place) for place in range(len(call.arguments))]
             sql = built(call.function, type_, arguments, types)
         if type_ is Type.SYMBOL:
-            return Value(sql, type_, PLAIN)
+            return self._left(call, Value(sql, type_, PLAIN))
         positive = registered is None and call.function in POSITIVE
-        return Value(typed(type_ or Type.INT, sql, positive), type_)
+        return self._left(call, Value(typed(type_ or Type.INT, sql, positive), type_))
+
+    def _left(self, call: Call, made: Value) -> Value:
+        """What a function makes, left to DuckDB if it gets terms, or if the engine leaves it."""
+        leaves = self.context.leaves
+        if leaves is None:
+            return made
+        types = [self._given_type(call, place) for place in range(len(call.arguments))]
+        if Type.ANY not in types and not leaves(call.function, types, made.type):
+            return made
+        type_ = "TEXT" if made.text else SQL_TYPES[made.type or Type.INT]
+        return replace(made, sql=self.context.left(made.sql, type_))
 
     def _chosen_symbol(self, call: Call) -> Value:
         """One of two symbols, by its id unless one of them may have none yet."""
@@ -335,12 +353,14 @@ class Values:
         found = [cut_off(parts) if type_ is Type.INT else native(parts, type_)]
         texts = [text_only(parts, self.text(value))]
         found.append(built(call.function, type_, texts, [Type.SYMBOL]))
-        return Value(typed(type_, exp.func("coalesce", *found)), type_)
+        number = typed(type_, exp.func("coalesce", *found))
+        return Value(self.context.left(number, SQL_TYPES[type_]), type_)
 
     def _chosen_term(self, call: Call) -> Value:
         """One of two terms of any kind."""
         structs = [self._struct(self.of(one)) for one in call.arguments[1:]]
-        return Value(choice(self._argument(call, 0), *structs), Type.ANY, STRUCT)
+        chosen = choice(self._argument(call, 0), *structs)
+        return Value(self.context.left(chosen, STRUCT_TYPE), Type.ANY, STRUCT)
 
     def _extreme_term(self, call: Call) -> Value:
         """The least or the greatest of some values, one after the other; of equals the first."""
@@ -357,7 +377,8 @@ class Values:
             return better(build, next(parts), next(parts), a.copy(), b.copy())
 
         structs = self._struct(first), self._struct(second)
-        return Value(once(structs, chosen, "list_transform", "list_extract"), Type.ANY, STRUCT)
+        made = once(structs, chosen, "list_transform", "list_extract")
+        return Value(self.context.left(made, STRUCT_TYPE), Type.ANY, STRUCT)
 
     def _argument(self, call: Call, place: int) -> exp.Expr:
         """What a function gets: symbols as text, and of terms the values that it takes."""

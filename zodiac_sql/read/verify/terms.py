@@ -256,7 +256,16 @@ def _exact_total(exact: exp.Expr) -> exp.Expr:
     left = exp.Sub(this=fraction.copy(), expression=exp.Cast(this=cut(fraction), to=decimal.copy()))
     fits = exp.func("abs", whole.copy()) < exp.Literal.number(10**20)
     total = exp.Add(this=exp.Cast(this=whole, to=decimal.copy()), expression=exp.paren(left))
-    return exp.case().when(fits, total)
+    # 100000000000000000000 has no room, but with a fraction of the other sign, the sum has.
+    one = exp.Anonymous(this="sign", expressions=[whole.copy()])
+    nearer = exp.paren(exp.Sub(this=whole.copy(), expression=one))
+    more = exp.paren(exp.Add(this=exp.paren(left.copy()), expression=one.copy()))
+    at_the_end = exp.and_(
+        exp.func("abs", whole.copy()).eq(exp.Literal.number(10**20)),
+        (exp.paren(left.copy()) * one.copy()) < exp.Literal.number(0),
+    )
+    at_end = exp.Add(this=exp.Cast(this=nearer, to=decimal.copy()), expression=more)
+    return exp.case().when(fits, total).when(at_the_end, exp.Cast(this=at_end, to=decimal.copy()))
 
 
 def _struct(fields: dict[str, exp.Expr]) -> exp.Expr:
