@@ -33,7 +33,6 @@ from support.as_if_large import as_if_large
 from support.earnings import without_earnings
 from support.mixed_programs import Row, Violated, extensions
 from support.mixed_rows import assert_same_rows
-from support.mixed_terms import Number, Term, meaning
 from support.mixed_types import Clash
 from support.naive_values import Overflow
 from support.strategies import STRATEGIES

@@ -7,6 +7,7 @@ the terms that came, whatever was there before them.
 
 from __future__ import annotations
 
+import csv
 import datetime
 import json
 from collections.abc import Callable, Sequence
@@ -24,18 +25,19 @@ from support.mixed_terms import XSD, Term, as_type, compare, term_of, undeclared
 from support.mixed_types import joined, value_type
 from support.naive_values import NoValue
 
+from zodiac_sql import UpdateQueue
+
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
 
 OpenKb = Callable[..., "KnowledgeBase"]
-Rows = list[tuple[str, Any]]
 
 PROPERTY = "http://example.org/value"
 KEPT = f"kept: kept(X, N) :- <{PROPERTY}>(N, X), not none(X)."
 BIG = f"big: big(X) :- <{PROPERTY}>(_, X), X > 2."
 COMPARED = ("int", "decimal", "float", "any")
 ORDERS = 3
-TRIES = budget.either(ci=5, fuzz=10)
+TRIES = budget.either(ci=4, fuzz=10)
 
 POOLS: dict[str, Sequence[Any]] = {
     "int": (1, 2, 5, -3, 2**40),
@@ -43,8 +45,13 @@ POOLS: dict[str, Sequence[Any]] = {
     "bool": (True, False),
     "date": (datetime.date(2026, 1, 31), datetime.date(2024, 2, 29)),
     "timestamp": (datetime.datetime(2026, 1, 31, 12), datetime.datetime(2026, 1, 31)),
-    "symbol": ("a", "b", "5", "n/a", "http://example.org/a"),
+    "symbol": ("a", "b", "5", "n/a", "http://example.org/a", "2026-01-31", "2026-01-31T12:00:00"),
 }
+READ = {
+    "csv": ("5", "2026-01-31", "2026-01-31T12:00:00"),
+    **dict.fromkeys(("json", "queue"), ("2026-01-31", "2026-01-31T12:00:00")),
+}
+"""The texts that verbs read as other values."""
 LITERALS = tuple(
     f'"{form}"^^<{XSD}{name}>'
     for form, name in (
@@ -62,6 +69,18 @@ class Batch:
 
     verb: str
     rows: tuple[tuple[str, Any], ...]
+    is_empty: bool = False
+    """It has no rows, but columns of the types of these."""
+
+    @property
+    def facts(self) -> tuple[tuple[str, Any], ...]:
+        return () if self.is_empty else self.rows
+
+    @property
+    def table(self) -> pa.Table:
+        """The rows as a table with types."""
+        table = pa.table({"s": [s for s, _ in self.rows], "o": [o for _, o in self.rows]})
+        return table.slice(0, 0) if self.is_empty else table
 
 
 @pytest.mark.fuzz(share=2)
@@ -85,17 +104,18 @@ def check(open_kb: OpenKb, seed: int) -> None:
     for _ in range(ORDERS):
         rng.shuffle(batches)
         print("% order", *batches, sep="\n%   ")
+        streams = any(batch.verb == "queue" for batch in batches)
         with TemporaryDirectory() as directory, open_kb(Path(directory) / "case.duckdb") as kb:
             if rng.random() < 0.5:
                 kb.add_rules(KEPT)
             if asks:
                 kb.add_rules(BIG)
-            bring(kb, batches, Path(directory), together=rng.random() < 0.3)
+            bring(kb, batches, Path(directory), together=rng.random() < 0.3 and not streams)
             kb.add_rules(KEPT)
             type_ = column_type(kb)
             assert type_ == (first := first or type_)
             assert type_ in possible(batches) or (asks and type_ == "any")
-            facts = {(s, _stored(o, type_)) for batch in batches for s, o in batch.rows}
+            facts = {(s, _stored(o, type_)) for batch in batches for s, o in batch.facts}
             found = {(s, repr(o)) for s, o in kb.table(PROPERTY).fetchall()}
             assert found == {(s, repr(o)) for s, o in facts}
             kept = {(s, repr(o)) for o, s in kb.table("kept").fetchall()}
@@ -111,13 +131,16 @@ def random_batches(rng: Random) -> list[Batch]:
     numbers = rng.random() < 0.3
     batches = []
     for number in range(rng.choice((2, 2, 3, 4))):
-        verb = rng.choice(("insert", "insert", "arrow", "text", "nt", "json", "parquet"))
+        verb = rng.choice([*VERBS, "insert"])
         kind = rng.choice(("int", "float") if numbers else (*POOLS, "mixed", "mixed"))
         rows = tuple(
             (f"http://example.org/{number}_{i}", _value(rng, verb, kind))
             for i in range(rng.choice((1, 2, 3)))
         )
         batches.append(Batch(verb, rows))
+    for _ in range(rng.choice((0, 0, 1, 2))):
+        rows = (("", rng.choice(POOLS[rng.choice([*POOLS])])),)
+        batches.append(Batch(rng.choice(("arrow", "parquet")), rows, is_empty=True))
     return batches
 
 
@@ -125,11 +148,11 @@ def _value(rng: Random, verb: str, kind: str) -> Any:
     """A value that a verb can bring: of tables with types, one of these."""
     if kind == "mixed" and verb == "nt":
         return rng.choice(LITERALS)
-    if verb == "json" and kind in ("mixed", "date", "timestamp"):
+    if verb in ("csv", "json") and kind in ("mixed", "date", "timestamp"):
         kind = "int"
     if kind == "mixed":
-        kind = rng.choice(list(POOLS)) if verb in ("insert", "text") else "symbol"
-    value = rng.choice(POOLS[kind])
+        kind = rng.choice(list(POOLS)) if verb in ("insert", "text", "queue") else "symbol"
+    value = rng.choice([one for one in POOLS[kind] if one not in READ.get(verb, ())])
     # RDF says that it is an xsd:double, and no int that has become a float.
     return term_of(value).text if verb == "nt" and kind == "float" else value
 
@@ -141,7 +164,7 @@ def is_literal(value: Any) -> bool:
 def possible(batches: Sequence[Batch]) -> tuple[str | None, ...]:
     """The types that the second column may have: literals may be those of one native type."""
     type_: str | None = None
-    values = [o for batch in batches for _, o in batch.rows]
+    values = [o for batch in batches for _, o in batch.facts]
     for value in values:
         type_ = joined(type_, None if is_literal(value) else value_type(value))
     if not any(map(is_literal, values)):
@@ -175,43 +198,55 @@ def bring(kb: KnowledgeBase, batches: Sequence[Batch], directory: Path, together
     if together:
         with kb.update() as update:
             for number, batch in enumerate(batches):
-                VERBS[batch.verb](update, batch.rows, directory / f"f{number}")
+                VERBS[batch.verb](update, batch, directory / f"f{number}")
         return
     for number, batch in enumerate(batches):
-        VERBS[batch.verb](kb, batch.rows, directory / f"f{number}")
+        VERBS[batch.verb](kb, batch, directory / f"f{number}")
 
 
-def _insert(target: Any, rows: Rows, file: Path) -> None:
-    target.insert(PROPERTY, list(rows))
+def _insert(target: Any, batch: Batch, file: Path) -> None:
+    target.insert(PROPERTY, list(batch.rows))
 
 
-def _table(rows: Rows) -> pa.Table:
-    return pa.table({"s": [s for s, _ in rows], "o": [o for _, o in rows]})
+def _queue(target: Any, batch: Batch, file: Path) -> None:
+    updates = UpdateQueue(size=10)
+    for row in batch.rows:
+        updates.put({"insert": {PROPERTY: [row]}})
+    updates.close()
+    list(target.stream(updates, coalesce=2))
 
 
-def _arrow(target: Any, rows: Rows, file: Path) -> None:
-    target.insert(PROPERTY, _table(rows))
+def _arrow(target: Any, batch: Batch, file: Path) -> None:
+    target.insert(PROPERTY, batch.table)
 
 
-def _parquet(target: Any, rows: Rows, file: Path) -> None:
-    parquet.write_table(_table(rows), f"{file}.parquet")
+def _parquet(target: Any, batch: Batch, file: Path) -> None:
+    parquet.write_table(batch.table, f"{file}.parquet")
     target.load(f"{file}.parquet", PROPERTY)
 
 
-def _json(target: Any, rows: Rows, file: Path) -> None:
-    path = file.with_suffix(".json")
-    path.write_text("\n".join(json.dumps({"s": s, "o": o}) for s, o in rows))
+def _csv(target: Any, batch: Batch, file: Path) -> None:
+    path = file.with_suffix(".csv")
+    with path.open("w", newline="") as lines:
+        rows = ((s, str(o).lower() if isinstance(o, bool) else o) for s, o in batch.rows)
+        csv.writer(lines).writerows([("s", "o"), *rows])
     target.load(path, PROPERTY)
 
 
-def _text(target: Any, rows: Rows, file: Path) -> None:
-    facts = "\n".join(f"<{PROPERTY}>(<{s}>, {_written(o)})." for s, o in rows)
+def _json(target: Any, batch: Batch, file: Path) -> None:
+    path = file.with_suffix(".json")
+    path.write_text("\n".join(json.dumps({"s": s, "o": o}) for s, o in batch.rows))
+    target.load(path, PROPERTY)
+
+
+def _text(target: Any, batch: Batch, file: Path) -> None:
+    facts = "\n".join(f"<{PROPERTY}>(<{s}>, {_written(o)})." for s, o in batch.rows)
     target.add_rules(facts)
 
 
-def _nt(target: Any, rows: Rows, file: Path) -> None:
+def _nt(target: Any, batch: Batch, file: Path) -> None:
     path = file.with_suffix(".nt")
-    path.write_text("".join(f"<{s}> <{PROPERTY}> {_written(o)} .\n" for s, o in rows))
+    path.write_text("".join(f"<{s}> <{PROPERTY}> {_written(o)} .\n" for s, o in batch.rows))
     target.load(path)
 
 
@@ -223,7 +258,7 @@ def _written(value: Any) -> str:
     return f"<{text}>" if text.startswith("http://") else f'"{text}"'
 
 
-VERBS: dict[str, Callable[[Any, Any, Path], None]] = {
-    "insert": _insert, "arrow": _arrow, "parquet": _parquet, "json": _json, "text": _text,
-    "nt": _nt,
+VERBS: dict[str, Callable[[Any, Batch, Path], None]] = {
+    "insert": _insert, "arrow": _arrow, "parquet": _parquet, "csv": _csv, "json": _json,
+    "text": _text, "nt": _nt, "queue": _queue,
 }  # fmt: skip

@@ -7,7 +7,7 @@ Rules are parsed as they are given, and checked together when the update is appl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from zodiac_sql.change.baseline import Baseline
 from zodiac_sql.change.request import Request
@@ -17,7 +17,7 @@ from zodiac_sql.change.widening import widen_for
 from zodiac_sql.facts.chosen_rows import notes_on
 from zodiac_sql.facts.row_options import AS_THEY_ARE, RowOptions
 from zodiac_sql.facts.stage import stage_rows, staged_explicit
-from zodiac_sql.language.schema import Staged
+from zodiac_sql.language.schema import Predicate, Schema, Staged
 from zodiac_sql.language.syntax import Program
 from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.program.rule_edits import RuleEdits
@@ -95,6 +95,7 @@ class Collected:
         """Stage rows of a predicate with the columns known so far; None if there are no rows."""
         with self.report.timed("stage"):
             known = self.edits.provisional.get(predicate)
+            known = known and self._as_facts_find(known)
             store = self.before.store
             staged = stage_rows(store, predicate, rows, known, gone=gone, options=options)
         if staged is not None and staged.left_out:
@@ -106,13 +107,34 @@ class Collected:
     def insert(self, staged: Staged, *, empty: bool = False) -> None:
         """Collect facts that enter: they settle the columns of their predicate.
 
-        If they are `empty`, they make sure that it is there.
+        If they are `empty`, they make sure that it is there, and say nothing if it has facts.
         """
+        name = staged.predicate
+        if empty and not self._has_facts(name):
+            self.edits.tell_of(staged)
+        if empty:
+            return
+        known = self.edits.provisional.get(name)
+        if known is not None and known.awaits_facts:
+            self.edits.retype(self._as_facts_find(known))
         widen_for(self, staged)
         self.edits.settle_by(staged)
-        if empty and not self._has_facts(staged.predicate):
-            self.edits.declare(staged.predicate)
-        self.request.inserts[staged.predicate].append(staged)
+        self.request.inserts[name].append(staged)
+
+    def schema_for_facts(self) -> Schema:
+        """The predicates as facts of a file find them."""
+        schema = self.edits.provisional
+        awaiting = {name: known for name, known in schema.items() if known.awaits_facts}
+        found = {name: self._as_facts_find(known) for name, known in awaiting.items()}
+        return {**schema, **found} if found else schema
+
+    def _as_facts_find(self, known: Predicate) -> Predicate:
+        """A predicate as facts find it: what a table without rows has told does not count."""
+        if not known.awaits_facts:
+            return known
+        if self._has_facts(known.name):  # they go, but until then their types stand
+            return replace(known, settled=known.told, declared=False)
+        return known.without_told()
 
     def insert_rows(self, staged: Staged, *, alone: bool = False) -> None:
         """Collect rows that enter, perhaps as the only ones.
@@ -121,8 +143,10 @@ class Collected:
         """
         empty = staged.rows == 0 and staged.given is None
         self.insert(staged, empty=empty)
-        if empty and alone:
-            self.edits.declare(staged.predicate)
+        known = self.edits.provisional.get(staged.predicate)
+        if empty and alone and known is not None and not known.declared:
+            # Its facts go in this update: until then, their types stand.
+            self.edits.retype(known.with_told([column.meant for column in known.columns]))
 
     def _has_facts(self, predicate: str) -> bool:
         """Whether a predicate has explicit facts, or gets some."""

@@ -74,7 +74,7 @@ def _insert(collected: Collected, file: File) -> None:
     """Collect the facts of a file."""
     edits, report = collected.edits, collected.report
     with report.timed("stage"):
-        loaded = staged(collected.before.store, edits.provisional, file)
+        loaded = staged(collected.before.store, collected.schema_for_facts(), file)
         edits.prefixes = {**dict(loaded.prefixes), **edits.prefixes}
         for one in loaded.staged:
             collected.insert(one, empty=not loaded.facts)

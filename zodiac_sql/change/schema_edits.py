@@ -10,7 +10,7 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.errors import Problem
 from zodiac_sql.language.schema import Predicate, Staged, resolve
 from zodiac_sql.language.syntax import Declaration
-from zodiac_sql.program.build import Names, SqlNames, declare, with_staged
+from zodiac_sql.program.build import Names, SqlNames, declare, with_staged, with_told
 from zodiac_sql.program.state import State
 from zodiac_sql.storage.catalog import others_names
 from zodiac_sql.storage.triples import TRIPLE, whose_view
@@ -75,8 +75,14 @@ class SchemaEdits:
         """Note that columns of a predicate get other types."""
         self._settle(known)
 
-    def declare(self, predicate: str) -> None:
+    def tell_of(self, staged: Staged) -> None:
         """Note that a predicate is to be there, although it has no facts."""
+        found = with_told(self.provisional, staged, self.names())
+        if self.provisional.get(found.name) != found:
+            self._settle(found)
+
+    def declare(self, predicate: str) -> None:
+        """Note that a predicate is to be there with the types of its columns."""
         known = self.provisional[predicate]
         if not known.declared:
             self._settle(replace(known, declared=True))

@@ -176,7 +176,7 @@ class Update:
         known = edits.provisional.get(name)
         if known is None:
             collected.report.remarks += absent(name, edits.provisional)
-        if known is None or known.open:
+        if known is None or known.open or known.awaits_facts:
             return
         part = None if options else _looked_up(collected.before, name, rows)
         if part is not None:
@@ -285,7 +285,7 @@ class Update:
         before, report = self._collected.before, self._collected.report
         file = self._file(path, predicate, skip_bad, options, inserts=False)
         with report.timed("stage"), dictionary.nothing_new(before.store):
-            loaded = staged(before.store, self._collected.edits.provisional, file)
+            loaded = staged(before.store, self._collected.schema_for_facts(), file)
             counts = [_delete_staged(before, self._collected.request, one) for one in loaded.staged]
         notes = _taken(path, sum(taken for taken, _ in counts), sum(absent for _, absent in counts))
         report.of_files += [*loaded.notes, *notes]

@@ -135,11 +135,19 @@ _MOMENT_OF_SORT = (
 _TRUTH = f"CASE WHEN sort = {BOOL} THEN f IN ('true', '1') END"
 
 VALUE_OF_MACROS = (
-    f"CREATE TEMP MACRO zodiac_literal_value(d, f) AS {_VALUE}",
+    f"CREATE TEMP MACRO zodiac_literal(text, middle) AS {{'d': {_DATATYPE}, 'f': {_FORM}}}",
+    (f"CREATE TEMP MACRO zodiac_sorted(d, f) AS {{'d': d, 'f': f, 'sort': ({_SORT})::TINYINT}}"),
     (
-        "CREATE TEMP MACRO zodiac_value_of(t) AS list_extract(list_transform("
-        f"[regexp_extract(t, '{_TYPED}', ['form', 'datatype'])],"
-        " lambda p: zodiac_literal_value(p.datatype, trim(p.form))), 1)"
+        "CREATE TEMP MACRO zodiac_literal_value(d, f, sort) AS CASE WHEN sort IS NOT NULL THEN"
+        f" {{'sort': sort, 'exact': {_EXACT}, 'number': {_NUMBER}, 'moment': {_MOMENT_OF_SORT},"
+        f" 'truth': {_TRUTH}}} END"
+    ),
+    f"CREATE TEMP MACRO zodiac_middle(text) AS {_MIDDLE}",
+    (
+        "CREATE TEMP MACRO zodiac_value_of(t) AS list_extract(list_transform(list_transform("
+        "list_transform([t], lambda x: zodiac_literal(x, zodiac_middle(x))),"
+        " lambda p: zodiac_sorted(p.d, p.f)),"
+        " lambda v: zodiac_literal_value(v.d, v.f, v.sort)), 1)"
     ),
 )
 """The value of a text, as a struct, for an engine without a dictionary."""

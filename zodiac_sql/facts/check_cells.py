@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -12,13 +11,10 @@ from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
-from zodiac_sql.facts.columns import SourceColumn, in_utc
-from zodiac_sql.language.decimals import BEFORE, PLACES, ROOM
+from zodiac_sql.facts.columns import WIDE_INTEGERS, SourceColumn, in_utc
+from zodiac_sql.language.decimals import ROOM
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.names import NUMBER
-
-_WIDE_INTEGERS = ("UBIGINT", "HUGEINT", "UHUGEINT")
-"""Types of integers that may be beyond 64 bits."""
 
 Place = Callable[[int], str]
 """The name in messages of the row with this number (from 1): `row 3`, or a line of a file."""
@@ -53,17 +49,14 @@ def _faults(column: SourceColumn) -> list[_Fault]:
     """All faults that cells of a column can have, given the type that they come with."""
     value = exp.column(column.source, quoted=True)
     faults = [_Fault(column, value.is_(exp.null()), "", _NOT_EMPTY)]
-    if column.type is Type.ANY and (column.kind in _WIDE_INTEGERS or column.kind == "DECIMAL"):
-        return faults  # each number is kept as it is
-    if column.kind in _WIDE_INTEGERS:
-        fits = _try_cast(value, "BIGINT")
-        faults.append(_Fault(column, _lost(value, fits.is_(exp.null())), *_WIDE))
+    is_number = column.kind in WIDE_INTEGERS or column.kind == "DECIMAL"
+    if is_number and (column.type is Type.ANY or column.only_exact):
+        return faults  # each number is kept as it is, or is none of the column
+    if column.kind in WIDE_INTEGERS:
+        faults.append(_Fault(column, _beyond(column), *_WIDE))
     elif column.kind == "DECIMAL" and column.type is Type.DECIMAL:
-        if _has_room(column.source_type):
-            return faults
-        made = _try_cast(_try_cast(value, SQL_TYPES[Type.DECIMAL]), column.source_type)
-        changed = exp.NullSafeNEQ(this=made, expression=value)
-        faults.append(_Fault(column, _lost(value, changed), *_NO_ROOM))
+        if column.may_be_beyond:
+            faults.append(_Fault(column, _beyond(column), *_NO_ROOM))
     elif column.kind == "DECIMAL":
         double = exp.cast(exp.cast(value, "VARCHAR"), "DOUBLE")
         back = _try_cast(exp.cast(double, "VARCHAR"), column.source_type)
@@ -80,10 +73,30 @@ def _faults(column: SourceColumn) -> list[_Fault]:
     return faults
 
 
-def _has_room(source_type: str) -> bool:
-    """Whether each value of DECIMAL(width, places) is a decimal of ours."""
-    width, places = map(int, re.findall("[0-9]+", source_type))
-    return places <= PLACES and width - places <= BEFORE
+def _beyond(column: SourceColumn) -> exp.Expr:
+    """Whether a number has more than 64 bits, or is a decimal without room."""
+    value = exp.column(column.source, quoted=True)
+    if column.kind in WIDE_INTEGERS:
+        return _lost(value, _try_cast(value, "BIGINT").is_(exp.null()))
+    made = _try_cast(_try_cast(value, SQL_TYPES[Type.DECIMAL]), column.source_type)
+    return _lost(value, exp.NullSafeNEQ(this=made, expression=value))
+
+
+def with_terms(
+    store: Store, source: str, columns: Sequence[SourceColumn]
+) -> Sequence[SourceColumn]:
+    """Columns of a temporary table, of terms where a number has no room in a native column."""
+    doubtful = [
+        column
+        for column in columns
+        if column.may_be_beyond and column.type in (Type.INT, Type.DECIMAL) and not column.declared
+    ]
+    if not doubtful:
+        return columns
+    counts = [exp.func("count_if", _beyond(column), dialect="duckdb") for column in doubtful]
+    (found,) = store.rows(exp.select(*counts).from_(temp_table(source)))
+    wide = [column for column, count in zip(doubtful, found, strict=True) if count]
+    return [replace(c, type=Type.ANY) if c in wide else c for c in columns]
 
 
 def _lost(value: exp.Expr, condition: exp.Expr) -> exp.Expr:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -15,7 +16,7 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.arrow_types import unsupported
 from zodiac_sql.facts.native_text import decimal_term, term_text, whole_number
-from zodiac_sql.language.decimals import is_widened, widest_number
+from zodiac_sql.language.decimals import BEFORE, PLACES, is_widened, widest_number
 from zodiac_sql.language.schema import Predicate, default_columns
 from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.language.zones import ZONED
@@ -38,6 +39,9 @@ _TYPES = {
     **dict.fromkeys(("VARCHAR", "ENUM", "UUID"), Type.SYMBOL),
 }  # fmt: skip
 """DuckDB's type of a column from outside, without its parameters -> the type of its values."""
+
+WIDE_INTEGERS = ("UBIGINT", "HUGEINT", "UHUGEINT")
+"""Types of integers that may be beyond 64 bits."""
 
 
 def plain_columns(
@@ -117,6 +121,14 @@ class SourceColumn:
         return self.source_type == "TIMESTAMP WITH TIME ZONE"
 
     @property
+    def may_be_beyond(self) -> bool:
+        """Whether its numbers may have more than 64 bits, or be decimals that have no room."""
+        if self.kind != "DECIMAL":
+            return self.kind in WIDE_INTEGERS
+        width, places = map(int, re.findall("[0-9]+", self.source_type))
+        return places > PLACES or width - places > BEFORE
+
+    @property
     def datatype(self) -> str | None:
         """The entry in Predicate.datatypes of a native column with these values."""
         is_zoned = self.is_zoned or self.is_instant
@@ -132,8 +144,14 @@ class SourceColumn:
         elif self.kind == "DECIMAL" and self.type is not Type.DECIMAL:
             # DuckDB's direct cast to a double divides by a power of ten, which rounds twice.
             value = exp.cast(value, "VARCHAR")
+        if self.only_exact and self.kind == "DECIMAL" and self.type is Type.DECIMAL:
+            made = exp.TryCast(this=value, to=exp.DataType.build(TEXT_TYPES[self.type]))
+            again = exp.TryCast(this=made.copy(), to=exp.DataType.build(self.source_type))
+            return exp.case().when(again.eq(value.copy()), made.copy())
         if self.only_exact and self.type is Type.INT:
-            return whole_number(exp.cast(value, "DOUBLE"))
+            exact = self.kind in WIDE_INTEGERS or self.kind == "DECIMAL"
+            source: exp.Expr = exp.column(self.source, quoted=True)
+            return whole_number(source if exact else exp.cast(source, "DOUBLE"))
         if self.only_exact and Type.DECIMAL in (self.type, _TYPES.get(self.kind)):
             return self._exact_decimal(value)
         if self.only_exact:
@@ -278,10 +296,19 @@ def of_numbers_there(columns: Sequence[SourceColumn], known: Predicate) -> list[
     """The columns of rows to be deleted, with numbers in the types that the predicate has."""
     return [
         replace(c, type=target.type, only_exact=True)
-        if widest_number({c.type, target.meant}) and not known.declared
+        if not known.declared and _may_be_none(c, target)
         else c
         for c, target in zip(columns, known.columns, strict=True)
     ]
+
+
+def _may_be_none(column: SourceColumn, target: Column) -> bool:
+    """Whether numbers of a column from outside may be none of one that holds numbers."""
+    if column.type is Type.ANY:
+        return False
+    if column.type is target.meant:
+        return column.may_be_beyond
+    return widest_number({column.type, target.meant}) is not None
 
 
 def is_apart(columns: Sequence[SourceColumn], known: Predicate) -> bool:

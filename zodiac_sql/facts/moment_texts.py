@@ -1,4 +1,4 @@
-"""Dates and timestamps in rows: ISO texts become them where a predicate's column holds them."""
+"""Dates and timestamps in rows: ISO texts become them where a predicate's column is declared so."""
 
 from __future__ import annotations
 

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.arrow_types import (
     in_types_of_duckdb,
-    is_text,
     unsupported,
     without_row_numbers,
 )
 from zodiac_sql.facts.chosen_rows import LeftOut, chosen
-from zodiac_sql.facts.moment_texts import READERS, reads_as
+from zodiac_sql.facts.decimal_rows import is_wide_decimal, with_wide_decimals
 from zodiac_sql.facts.pandas_frames import is_pandas, table_of
 from zodiac_sql.facts.python_values import has_surrogate, shown
 from zodiac_sql.facts.row_options import AS_THEY_ARE, RowOptions
@@ -26,7 +25,7 @@ from zodiac_sql.facts.spark_frames import is_spark, stream
 from zodiac_sql.facts.tuple_columns import TupleColumn, column_of, fitting
 from zodiac_sql.facts.tuple_options import names_of_tuples, without_gaps
 from zodiac_sql.language.schema import Predicate
-from zodiac_sql.language.syntax import Column, Type
+from zodiac_sql.language.syntax import Column
 from zodiac_sql.names import NUMBER
 
 if TYPE_CHECKING:
@@ -80,13 +79,13 @@ def as_arrow(
     if is_pandas(rows):
         # In pandas a missing number is NaN, so here NaN means missing too, and is refused later.
         table, labelled, terms = table_of(predicate, rows)
-        offered = _offered(predicate, table, known, options, subject, labelled)
-        return replace(offered, terms=tuple(terms)) if terms else offered
+        offered = _offered(predicate, table, known, options, subject, labelled, gone)
+        return replace(offered, terms=(*offered.terms, *terms)) if terms else offered
     if is_spark(rows):
         rows = stream(rows)
     if hasattr(rows, "__arrow_c_stream__"):
         data = _arrow(predicate, rows, known, options)
-        return _offered(predicate, data, known, options, subject)
+        return _offered(predicate, data, known, options, subject, gone=gone)
     if isinstance(rows, Iterable):
         return _from_tuples(predicate, list(rows), known, options, gone)
     raise DataError(f"{predicate}: a {type(rows).__name__} is not rows. {_ACCEPTED}")
@@ -122,6 +121,7 @@ def _offered(
     options: RowOptions,
     subject: str,
     labelled: bool = True,
+    gone: bool = False,
 ) -> Offered:
     """A table or stream as its options say, in types that DuckDB keeps. Raises DataError."""
     import pyarrow as pa
@@ -132,11 +132,18 @@ def _offered(
     numbered = bool(options.explode)
     names = [name for name in data.schema.names if not numbered or name != NUMBER]
     check_names(predicate, names)
-    if not isinstance(data, pa.Table) and _has_doubtful_moments(data.schema, names, known):
-        data = data.read_all()
-    data = in_types_of_duckdb(predicate, data, _types(names, known, data))
+    types = {name: column.meant for name, column in _columns_of(names, known).items()}
+    is_declared = known is not None and known.declared
+    terms: Sequence[str] = ()
+    absent = 0
+    if any(map(is_wide_decimal, data.schema.types)):
+        whole = data if isinstance(data, pa.Table) else data.read_all()
+        data, terms = with_wide_decimals(whole, types, is_declared, gone)
+        absent = whole.num_rows - data.num_rows
+    data = in_types_of_duckdb(predicate, data, types if is_declared else {})
+    untyped = _untyped(data.schema)
     named = labelled or bool(options.columns)
-    return Offered(data, tuple(names), named, _untyped(data.schema), numbered, left_out=left_out)
+    return Offered(data, tuple(names), named, untyped, numbered, tuple(terms), left_out, absent)
 
 
 def _selected(reader: pa.RecordBatchReader, names: Sequence[str]) -> pa.RecordBatchReader:
@@ -156,44 +163,6 @@ def _check_relation(predicate: str, rows: Any) -> None:
     for name, type_ in zip(rows.columns, rows.types, strict=True):
         if "UHUGEINT" in str(type_):
             raise DataError(unsupported(predicate, name, str(type_)))
-
-
-def _types(
-    names: Sequence[str], known: Predicate | None, data: pa.Table | pa.RecordBatchReader
-) -> dict[str, Type | None]:
-    """The types that the predicate gives to columns of rows.
-
-    If nobody declared it, its texts may be numbers, and its moments texts that stand for none.
-    """
-    types = {name: column.meant for name, column in _columns_of(names, known).items()}
-    if known is None or known.declared:
-        return types
-    return {
-        name: None
-        if type_ is Type.SYMBOL or (type_ in READERS and not _are_moments(data, name, type_))
-        else type_
-        for name, type_ in types.items()
-    }
-
-
-def _has_doubtful_moments(schema: pa.Schema, names: Sequence[str], known: Predicate | None) -> bool:
-    """Whether a column of texts meets one of dates or times that nobody declared."""
-    if known is None or known.declared:
-        return False
-    types = _columns_of(names, known)
-    return any(types[n].type in READERS and is_text(schema.field(n).type) for n in types)
-
-
-def _are_moments(data: pa.Table | pa.RecordBatchReader, name: str, type_: Type | None) -> bool:
-    """Whether the texts in a column of a table can be read as dates or times, as far as is known.
-
-    Raises DataError for one that is finer than microseconds.
-    """
-    import pyarrow as pa
-
-    if type_ is None or not isinstance(data, pa.Table) or not is_text(data.schema.field(name).type):
-        return True
-    return all(map(reads_as(name, type_), set(data.column(name).to_pylist())))
 
 
 def _columns_of(names: Sequence[str], known: Predicate | None) -> dict[str, Column]:

@@ -24,7 +24,7 @@ from sqlglot import exp
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.statements import create_temp, temp_table
 from zodiac_sql.database.store import Store
-from zodiac_sql.facts.check_cells import Place, check_cells
+from zodiac_sql.facts.check_cells import Place, check_cells, with_terms
 from zodiac_sql.facts.columns import (
     SourceColumn,
     aligned,
@@ -151,7 +151,10 @@ def stage_table(
     if gone and known and is_apart(columns, known):
         rows = exp.select(exp.Count(this=exp.Star())).from_(temp_table(source.table))
         return replace(_stage_none(store, known), absent=store.count(rows))
-    columns = of_numbers_there(columns, known) if gone and known else columns
+    if not gone:
+        columns = [*with_terms(store, source.table, columns)]
+    elif known:
+        columns = of_numbers_there(columns, known)
     if not source.good:
         check_cells(store, predicate, source.table, columns, source.place, source.numbered)
     named = source.named and known is None

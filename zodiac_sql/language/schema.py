@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from zodiac_sql.language.syntax import Column, Type
 
@@ -17,6 +17,9 @@ class Predicate:
     be inferred through rules; `settled` holds the types that a declaration or facts have fixed.
     `datatypes` are the RDF datatypes that native columns had when they came from RDF. A column of
     symbols has one if it was native, and `alter` has made literals of its values.
+
+    A table without rows makes sure that its predicate is there. It is `declared` then, but nothing
+    is settled: the types that it had stand only until facts come.
     """
 
     name: str
@@ -34,6 +37,26 @@ class Predicate:
     def open(self) -> bool:
         """Whether some column has no type yet: then the predicate has no facts."""
         return any(column.type is None for column in self.columns)
+
+    @property
+    def awaits_facts(self) -> bool:
+        """Whether nothing but a table without rows has told of the predicate."""
+        return self.declared and self.arity > 0 and not any(self.settled)
+
+    @property
+    def told(self) -> tuple[Type | None, ...]:
+        """The types that declarations, facts, or else tables without rows tell rules."""
+        return tuple(c.meant for c in self.columns) if self.awaits_facts else self.settled
+
+    def with_told(self, types: Sequence[Type | None]) -> Predicate:
+        """The predicate as a table without rows tells of it, whose columns have these types."""
+        columns = tuple(Column(c.name, t) for c, t in zip(self.columns, types, strict=True))
+        nothing = (None,) * self.arity
+        return replace(self, columns=columns, settled=nothing, datatypes=nothing, declared=True)
+
+    def without_told(self) -> Predicate:
+        """The predicate as its first facts find it: only the names of its columns are known."""
+        return replace(self.with_told((None,) * self.arity), declared=False)
 
 
 Schema = Mapping[str, Predicate]

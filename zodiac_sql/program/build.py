@@ -15,7 +15,7 @@ from zodiac_sql.graph.restructuring import Restructuring, restructure
 from zodiac_sql.language.binding import used_functions
 from zodiac_sql.language.functions import Function, Functions
 from zodiac_sql.language.head_names import named_by_heads
-from zodiac_sql.language.schema import Predicate, default_columns, local_name, sql_name
+from zodiac_sql.language.schema import Predicate, Staged, default_columns, local_name, sql_name
 from zodiac_sql.language.syntax import (
     Atom,
     Column,
@@ -24,6 +24,7 @@ from zodiac_sql.language.syntax import (
     Type,
 )
 from zodiac_sql.language.templates import fixed_atoms, is_template
+from zodiac_sql.language.types import joined
 from zodiac_sql.language.zones import is_zoned, united
 from zodiac_sql.names import DERIVED_SCHEMA, RESERVED, derived, is_constraint, why_not
 from zodiac_sql.program.arrivals import Arrival, Arrived, arrive
@@ -310,6 +311,24 @@ def with_staged(
         names = [c.name for c in known.columns]
     named_columns = tuple(Column(n, t) for n, t in zip(names, settled, strict=True))
     return replace(known, columns=named_columns, settled=settled, datatypes=kept)
+
+
+def with_told(schema: Mapping[str, Predicate], staged: Staged, names_: Names) -> Predicate:
+    """A predicate of which a table without rows tells, unless it is declared already."""
+    known = schema.get(staged.predicate)
+    if known is not None and known.declared and not known.awaits_facts:
+        return known
+    found = with_staged(
+        {} if known is None else {known.name: known.without_told()},
+        staged.predicate,
+        columns=staged.columns,
+        datatypes=staged.datatypes,
+        is_named=staged.named,
+        names_=names_,
+    )
+    if known is None or not known.awaits_facts:
+        return found.with_told(found.settled)
+    return found.with_told([*map(joined, known.told, found.settled)])
 
 
 def without_unused(

@@ -23,12 +23,14 @@ def settle_facts(
     problems = []
     for fact in facts:
         predicate = result[fact.predicate]
+        if predicate.awaits_facts:
+            predicate = predicate.without_told()
         types = []
         for column, settled, term in zip(
             predicate.columns, predicate.settled, fact.terms, strict=True
         ):
             given = term.type if isinstance(term, Constant) else Type.SYMBOL
-            both = joined(settled, given)
+            both = joined_facts(settled, given)
             if predicate.declared and settled not in (None, both):
                 assert settled is not None
                 problems.append(_fact_clash(fact, column, settled, term))
@@ -38,25 +40,25 @@ def settle_facts(
     return result, problems
 
 
+def joined_facts(settled: Type | None, given: Type) -> Type:
+    """The type of a column that gets a fact: a decimal and a float are terms of two datatypes."""
+    both = joined(settled, given)
+    assert both is not None
+    return Type.ANY if {settled, given} == {Type.DECIMAL, Type.FLOAT} else both
+
+
 def facts_with_moments(program: Program, schema: Mapping[str, Predicate]) -> Program:
     """A text in whose facts texts are dates or timestamps, and numbers decimals, where columns are
-    known to hold these.
+    declared to hold these.
 
-    A column is settled by a declaration, by facts, or in the text by the first fact.
+    In other columns they are what they are, whatever came before.
     """
-    settled: dict[str, list[Type | None]] = {}
     facts = []
     for fact in program.facts:
-        known = schema.get(fact.predicate) or schema.get(stated_of(fact.predicate))
-        if known is not None and known.arity == len(fact.terms):
-            nothing = [column.meant for column in known.columns]
-        else:
-            nothing = [None] * len(fact.terms)
-        types = settled.setdefault(fact.predicate, nothing)
-        if len(types) == len(fact.terms) and not fact.names:
-            fact = atom_with_decimals(atom_with_moments(fact, types), types)
-            for place, term in enumerate(fact.terms):
-                types[place] = types[place] or (term.type if isinstance(term, Constant) else None)
+        named = (schema.get(fact.predicate), schema.get(stated_of(fact.predicate)))
+        known = next((one for one in named if one and one.declared), None)
+        if known and known.arity == len(fact.terms) and not fact.names:
+            fact = atom_with_decimals(atom_with_moments(fact, known.settled), known.settled)
         facts.append(fact)
     return replace(program, facts=tuple(facts)) if facts else program
 

@@ -46,8 +46,8 @@ def with_types(
     best = {rule.head.predicate for rule in rules if rule.best}  # these cannot have facts
     stated = [fact for fact in facts if fact.predicate not in best]
     schema, misfits = settle_facts(program.schema, stated)
-    settled = {name: predicate.settled for name, predicate in schema.items()}
-    strict = {name for name, predicate in schema.items() if predicate.declared}
+    settled = {name: predicate.told for name, predicate in schema.items()}
+    strict = {name for name, known in schema.items() if known.declared and not known.awaits_facts}
     while True:  # what is read may tell the type of something else
         inferred = _inferred(state, settled, came, gone)
         columns, clashes = infer(rules, settled, functions, strict, inferred)
@@ -60,7 +60,7 @@ def with_types(
             and (wider := _widened(rules, came, columns, schema, state, functions))
         ):
             schema = {**schema, **wider}
-            settled |= {name: predicate.settled for name, predicate in wider.items()}
+            settled |= {name: predicate.told for name, predicate in wider.items()}
             continue
         if not read:
             break
@@ -83,15 +83,25 @@ def _widened(
     """Predicates whose first facts have other values than rules ask for that were there.
 
     Their columns become wider, as if facts with such values had come before: a file is not refused
-    for the order in which files come.
+    for the order in which files come. Types that only a table without rows has told give way.
     """
     new = {rule.name for rule in came}
     wider: dict[str, set[int]] = defaultdict(set)
+    told = set()
     for rule in rules:
-        if rule.name not in new and any(clashes_of(rule, columns, functions)):
-            for name, place in _columns_at_fault(rule, columns, schema, state, functions):
-                wider[name].add(place)
-    return {name: _as_any(schema[name], places) for name, places in wider.items()}
+        if any(clashes_of(rule, columns, functions)):
+            awaiting = [n for n in _read(rule) if schema[n].awaits_facts and any(schema[n].told)]
+            told.update(awaiting)
+            if rule.name not in new and not awaiting:
+                for name, place in _columns_at_fault(rule, columns, schema, state, functions):
+                    wider[name].add(place)
+    opened = {name: schema[name].with_told((None,) * schema[name].arity) for name in told}
+    return opened | {name: _as_any(schema[name], places) for name, places in wider.items()}
+
+
+def _read(rule: Rule) -> list[str]:
+    """The predicates that a rule reads, each once."""
+    return [*dict.fromkeys(atom.predicate for atom in atoms_of(rule.body))]
 
 
 def _columns_at_fault(
@@ -103,7 +113,7 @@ def _columns_at_fault(
 ) -> list[tuple[str, int]]:
     """The columns, settled just now, by which a rule is ill-typed: one, or all."""
     found = []
-    for name in dict.fromkeys(atom.predicate for atom in atoms_of(rule.body)):
+    for name in _read(rule):
         known, old = schema[name], state.schema.get(name)
         before = old.settled if old and old.arity == known.arity else (None,) * known.arity
         if not known.declared:
@@ -141,7 +151,7 @@ def _inferred(
     changed = {
         name
         for name, types in settled.items()
-        if name not in state.schema or state.schema[name].settled != types
+        if name not in state.schema or state.schema[name].told != types
     }
     changed |= {rule.head.predicate for rule in (*came, *gone) if rule.head.predicate in settled}
     columns = {n: [c.meant for c in p.columns] for n, p in state.schema.items()}

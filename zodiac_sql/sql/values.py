@@ -158,7 +158,7 @@ class Values:
                 sides = (v.sql.copy() if ids else self.shown(v) for v in (left, right))
                 same = exp.or_(exp.EQ(this=next(sides), expression=next(sides)), same)
             same = exp.paren(same)
-            found = same if operator == "=" else exp.not_(same)
+            found: exp.Expr = same if operator == "=" else exp.not_(same)
             unsure = [v.sql.copy().is_(exp.null()).not_() for v in (left, right) if may_lack(v.sql)]
             found = exp.case().when(exp.and_(*unsure), found) if unsure else found
             return self.context.left(found, "BOOLEAN")

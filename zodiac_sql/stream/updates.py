@@ -197,14 +197,14 @@ def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def with_dates(facts: Mapping[str, object], state: State) -> Mapping[str, object]:
     """Rows by predicate, with ISO texts read in columns of dates or timestamps, and texts and
-    numbers of JSON in columns of decimals.
+    numbers of JSON in columns that are declared to have decimals.
 
     Raises DataError for a text that is none.
     """
     changed: dict[str, object] = {}
     for given, rows in facts.items():
         known = state.schema.get(resolve(given, state.schema, state.prefixes))
-        columns = [*enumerate(known.columns)] if known else []
+        columns = [*enumerate(known.columns)] if known and not known.awaits_facts else []
         moments = [(place, column) for place, column in columns if column.type in _READ]
         if known and moments and isinstance(rows, list) and _have(rows, known.arity):
             changed |= _read(given, rows, moments, known.declared)
@@ -221,8 +221,7 @@ def _read(
 ) -> Mapping[str, list[Any]]:
     """The rows with texts read, if there are any in these columns.
 
-    Where nobody `declared` these, other texts make them wider, and so do texts and floats those of
-    decimals, as in other rows.
+    Where nobody `declared` these, other texts make them wider, and numbers are what they are.
     """
     if not declared:
         moments = [

@@ -53,8 +53,12 @@ def load_parquet(
     if empty:
         table.drop(list(map(is_empty, table.names)), whole=True)
     place = replace(table, numbered=False).place  # who asks has the row of the file
-    rows = SourceTable(ROWS, True, offered.untyped, place, numbered=offered.numbered)
+    rows = SourceTable(
+        ROWS, True, offered.untyped, place, numbered=offered.numbered, terms=offered.terms
+    )
     staged = stage_table(store, name, rows, known, gone=not options.enters, of_file=True)
+    if offered.absent:
+        staged = replace(staged, absent=staged.absent + offered.absent)
     facts = count_facts(store, staged)
     notes = (*told.notes, *notes_on(file.path, offered.left_out.rows))
     return Loaded((staged,), facts, tuple(gaps), empty, notes)
@@ -96,7 +100,8 @@ def _copied(
     options: Options,
 ) -> Offered:
     """Copy rows into a temporary table, and return what they were."""
-    offered = as_arrow(name, reader, known, options, str(file.path))
+    gone = not options.enters
+    offered = as_arrow(name, reader, known, options, str(file.path), gone)
     assert offered is not None  # only an empty list would give None
     with store.offered(ROWS + "_offered", offered.data):
         store.run(create_temp(ROWS, exp.select(exp.Star()).from_(exp.to_table(ROWS + "_offered"))))
