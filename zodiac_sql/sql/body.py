@@ -148,7 +148,8 @@ class Body:
         known = self.values.known
         local: dict[str, Value] = {}
         for column, term in self._terms_first(relation, atom):
-            meant = Type.ANY if self._is_term(column, term) else column.meant
+            is_term = column.meant is Type.SYMBOL and self._is_repeated(term, atom)
+            meant = Type.ANY if is_term else column.meant
             here = stored = Value(exp.column(column.name, table=alias, quoted=True), meant)
             value = None
             if isinstance(term, Variable):
@@ -169,16 +170,18 @@ class Body:
                 self._provisional.discard(term.name)
         return conditions
 
-    def _is_term(self, column: Column, term: Term) -> bool:
-        """Whether a symbol is one of the terms of a variable: it may have a value, too."""
-        return column.meant is Type.SYMBOL and self._wanted(term) is Type.ANY
+    def _is_repeated(self, term: Term, atom: Atom) -> bool:
+        """Whether a variable of terms stands in several columns of an atom. Then a symbol is one of
+        its terms, which may have a value.
+        """
+        return self._wanted(term) is Type.ANY and atom.terms.count(term) > 1
 
     def _terms_first(self, relation: Relation, atom: Atom) -> list[tuple[Column, Term]]:
         """The columns of an atom with what stands there. Where a variable of terms stands in a
         native column, too, the term is its value, and the other column has to agree.
         """
         pairs = list(zip(relation.columns, atom.terms, strict=True))
-        if any(self._wanted(term) is Type.ANY for term in atom.terms):
+        if any(self._is_repeated(term, atom) for term in atom.terms):
             pairs.sort(key=lambda pair: pair[0].meant not in ENCODED)
         return pairs
 
