@@ -228,7 +228,7 @@ class Syntax:
             if kinds & bit:
                 written = exp.func(macro, plain.copy(), dialect="duckdb")
                 term = term.when(exp.Literal.number(bit), written)
-        return term.else_(lexical.copy()) if term.args["ifs"] else lexical.copy()
+        return term.else_(lexical.copy()) if term.args.get("ifs") else lexical.copy()
 
     def accepted(self, type_: Type | None, kinds: int, known: bool) -> int:
         """The kinds that a column of a type takes, of those that are in it.
