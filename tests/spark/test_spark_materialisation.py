@@ -368,8 +368,8 @@ def test_errors(spark: SparkSession, tmp_path: Path) -> None:
     assert kept.change.get("nothing", 7) == 7 and 7 not in kept
     with pytest.raises(ProgramError, match="arity"):
         kept.update(rules="p(X) :- edge(X).")
-    with pytest.raises(SparkError, match="r1 uses matches"):
-        kept.update(rules='p(X) :- edge(X, Y), matches(Y, "a+") = true.')
+    with pytest.raises(SparkError, match="mine is not built in"):
+        kept.update(rules="p(X) :- edge(X, Y), mine(Y) = true.")
     assert kept.change.notes == ()
     assert kept.version == 2 and len(list((place / "data").iterdir())) == 1
 

@@ -35,7 +35,7 @@ from zodiac_sql.errors import ZodiacError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-PROGRAMS = budget.either(ci=4, fuzz=6)
+PROGRAMS = budget.either(ci=3, fuzz=6)
 
 ARROW = {
     "symbol": pa.string(), "any": pa.string(), "int": pa.int64(), "decimal": pa.decimal128(38, 18),

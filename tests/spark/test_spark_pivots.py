@@ -167,12 +167,13 @@ def test_values_of_all_types_come_through(spark: SparkSession) -> None:
 
 
 def test_an_integer_that_overflows_in_a_worker(spark: SparkSession) -> None:
-    from zodiac_sql.errors import SparkError
+    from zodiac_sql.errors import EvaluationError
     from zodiac_sql.spark import materialise
 
     rules = "double(G, N) :- n(G, N). double(G, M) :- double(G, N), M = N * 2."
-    with pytest.raises(SparkError, match="64 bits"):
+    with pytest.raises(EvaluationError, match="64 bits") as caught:
         materialise(spark, rules, {"n": frame(spark, [(1, 3)])}, driver_rows=0)
+    assert str(caught.value).count("cannot be evaluated") == 1
 
 
 def test_workers_without_zodiac_sql(

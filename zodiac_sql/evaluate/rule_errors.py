@@ -64,7 +64,11 @@ def _cannot(rules: Sequence[Rule], error: Exception) -> str:
         if len(rules) > _MOST_RULES_NAMED
         else ""
     )
-    return f"{named}{more} cannot be evaluated. Nothing was changed. {error}"
+    return f"{named}{more} {NOT_EVALUATED} {error}"
+
+
+NOT_EVALUATED = "cannot be evaluated. Nothing was changed."
+"""What is said after the rules."""
 
 
 def _named(rule: Rule) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zodiac_sql.errors import EvaluationError, SparkError
-from zodiac_sql.evaluate.rule_errors import evaluating
+from zodiac_sql.evaluate.rule_errors import NOT_EVALUATED, evaluating
 from zodiac_sql.facts.spark_frames import said
 from zodiac_sql.language.syntax import Rule
 
@@ -156,6 +156,8 @@ def deriving(rules: Sequence[Rule]) -> Iterator[None]:
         if not in_duckdb and "[ARITHMETIC_OVERFLOW]" not in text:
             raise
         told = said(text) if in_duckdb else "An integer has more than 64 bits."
+        if NOT_EVALUATED in told:  # the engine that a worker has for a recursion knows the rules
+            raise EvaluationError(told) from error
         with evaluating(rules):
             raise EvaluationError(told) from error
 
