@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import itertools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -103,38 +102,12 @@ def test_columns_that_nobody_has_declared_keep_texts(open_kb: OpenKb) -> None:
     assert kb.table("said").fetchall() == [("a", "2026-01-31T12:00:00")]
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_columns_that_nobody_has_declared_keep_texts_beside_moments(
-    open_kb: OpenKb, way: str
-) -> None:
-    """Whichever comes first, and also if a rule brings the moments."""
-    noon, text = dt.datetime(2026, 1, 31, 12), "2026-01-31T12:00:00"
-    term = f'"{text}"^^<http://www.w3.org/2001/XMLSchema#dateTime>'
-    parts = [
-        lambda kb: kb.insert("said", WAYS[way]([("a", text, "2026-01-31")])),
-        lambda kb: kb.insert("said", [("a", noon, noon.date())]),
-        lambda kb: kb.add_rules("last(T) :- said(_, T, _)."),
-        lambda kb: kb.insert("last", [(text,)]),
-        lambda kb: kb.add_rules(f'said(b, "{text}", "2026-01-31").'),
-    ]
-    for order in itertools.permutations(range(5)):
-        kb = open_kb()
-        for place in order:
-            parts[place](kb)
-        assert {(x, at) for x, at, _ in kb.table("said").fetchall()} == {
-            ("a", text), ("a", term), ("b", text),
-        }  # fmt: skip
-        assert {at for (at,) in kb.table("last").fetchall()} == {text, term}
-        kb.delete("said", WAYS[way]([("a", text, "2026-01-31")]))
-        assert {(x, at) for x, at, _ in kb.table("said").fetchall()} == {("a", term), ("b", text)}
-        kb.close()
-
-
-def test_a_text_deletes_no_moment_of_a_column_that_nobody_has_declared(open_kb: OpenKb) -> None:
+def test_rows_follow_what_rules_derive(open_kb: OpenKb) -> None:
+    """Here the type of the column is inferred."""
     kb = open_kb()
-    kb.insert("p", [(dt.date(2026, 1, 31),)])
-    (note,) = kb.delete("p", [("2026-01-31",)]).notes
-    assert "cannot be there" in note and len(kb.table("p").fetchall()) == 1
+    kb.add_rules(DECLARED + " last(X, T) :- seen(X, T, _).")
+    kb.insert("last", [("z", "2026-01-31T12:00:00")])
+    assert kb.table("last").fetchall() == [("z", dt.datetime(2026, 1, 31, 12))]
 
 
 @pytest.mark.parametrize("coalesce", [1, 10])

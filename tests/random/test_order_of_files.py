@@ -39,7 +39,7 @@ VALUES: tuple[tuple[Any, ...], ...] = (
     (1, 2, 30), (2.5, 3.0, -0.0), (True, False), (dt.date(2026, 1, 2),),
     (dt.datetime(2026, 1, 2, 3, 4), dt.datetime(2026, 1, 2, 3, 4, 5, 250_000)),
     (dt.datetime(2026, 1, 2, 3, 4, tzinfo=dt.timezone(dt.timedelta(hours=2))),),
-    ("n/a", "a b", "http://e/x", '"chat"@fr'), ("2026-01-02", "2026-01-02T03:04:00"),
+    ("n/a", "a b", "http://e/x", '"chat"@fr'),
     (2**53 + 1,), (10**20 - 1, 2**63, -(10**40)),
     (float("inf"), float("nan"), 1e300), (Decimal("2.50"), Decimal(3)), (Decimal("1e-30"),),
 )  # fmt: skip
@@ -50,7 +50,7 @@ JSON: tuple[tuple[Any, ...], ...] = (
 )  # fmt: skip
 
 STREAMED = (*JSON[:4], (10**20,))
-"""A stream reads an ISO text as its column is just then."""
+"""Streams, rows and facts of rules read an ISO text as its column is just then."""
 
 LITERALS = (
     ('"1"^^<{}integer>', '"2"^^<{}integer>'), ('"2.5"^^<{}double>', '"3.0"^^<{}double>'),
@@ -63,7 +63,7 @@ LITERALS = (
 
 WRITTEN = (
     ("1", "2"), ("2.5", "3.0"), ("9007199254740993",), ("true",), ('"n/a"', "<http://e/x>"),
-    ('"2026-01-02"', '"2026-01-02T03:04:00"'), ('"2.5"^^<{}decimal>', '"3.0"^^<{}decimal>'),
+    ('"2.5"^^<{}decimal>', '"3.0"^^<{}decimal>'),
     ('"2026-01-02"^^<{}date>',), ('"2026-01-02T03:04:00"^^<{}dateTime>',),
 )  # fmt: skip
 """Values in facts of rules."""
@@ -73,7 +73,7 @@ ARROW: tuple[tuple[pa.DataType, tuple[Any, ...]], ...] = (
     (pa.int64(), (1, 2, 2**53 + 1)), (pa.int8(), (1, 2)), (pa.uint64(), (1, 2)),
     (pa.uint64(), (1, 2**63, 2**64 - 1)), (pa.float64(), (2.5, 3.0)), (pa.float32(), (2.5,)),
     (pa.bool_(), (True,)), (pa.date32(), (dt.date(2026, 1, 2),)), (NAIVE, VALUES[4]),
-    (UTC, VALUES[5]), (pa.string(), ("n/a", "2026-01-02", "2026-01-02T03:04:00")),
+    (UTC, VALUES[5]), (pa.string(), ("n/a", "a b")),
     (pa.dictionary(pa.int8(), pa.string()), ("n/a", "x")),
     (pa.decimal128(10, 2), (Decimal("2.50"), Decimal(3))),
     (pa.decimal128(38, 2), (Decimal(10**30), Decimal(3))),

@@ -47,11 +47,12 @@ POOLS: dict[str, Sequence[Any]] = {
     "timestamp": (datetime.datetime(2026, 1, 31, 12), datetime.datetime(2026, 1, 31)),
     "symbol": ("a", "b", "5", "n/a", "http://example.org/a", "2026-01-31", "2026-01-31T12:00:00"),
 }
+ISO = ("2026-01-31", "2026-01-31T12:00:00")
 READ = {
-    "csv": ("5", "2026-01-31", "2026-01-31T12:00:00"),
-    **dict.fromkeys(("json", "queue"), ("2026-01-31", "2026-01-31T12:00:00")),
+    "csv": ("5", *ISO),
+    **dict.fromkeys(("json", "queue", "insert", "text", "arrow", "parquet"), ISO),
 }
-"""The texts that verbs read as other values."""
+"""The texts that verbs read as other values: some where a column holds these just then."""
 LITERALS = tuple(
     f'"{form}"^^<{XSD}{name}>'
     for form, name in (

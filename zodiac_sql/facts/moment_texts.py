@@ -1,4 +1,4 @@
-"""Dates and timestamps in rows: ISO texts become them where a predicate's column is declared so."""
+"""Dates and timestamps in rows: ISO texts become them where a predicate's column holds them."""
 
 from __future__ import annotations
 

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.arrow_types import (
     in_types_of_duckdb,
+    is_text,
     unsupported,
     without_row_numbers,
 )
 from zodiac_sql.facts.chosen_rows import LeftOut, chosen
 from zodiac_sql.facts.decimal_rows import is_wide_decimal, with_wide_decimals
+from zodiac_sql.facts.moment_texts import READERS, reads_as
 from zodiac_sql.facts.pandas_frames import is_pandas, table_of
 from zodiac_sql.facts.python_values import has_surrogate, shown
 from zodiac_sql.facts.row_options import AS_THEY_ARE, RowOptions
@@ -25,7 +27,7 @@ from zodiac_sql.facts.spark_frames import is_spark, stream
 from zodiac_sql.facts.tuple_columns import TupleColumn, column_of, fitting
 from zodiac_sql.facts.tuple_options import names_of_tuples, without_gaps
 from zodiac_sql.language.schema import Predicate
-from zodiac_sql.language.syntax import Column
+from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.names import NUMBER
 
 if TYPE_CHECKING:
@@ -140,7 +142,9 @@ def _offered(
         whole = data if isinstance(data, pa.Table) else data.read_all()
         data, terms = with_wide_decimals(whole, types, is_declared, gone)
         absent = whole.num_rows - data.num_rows
-    data = in_types_of_duckdb(predicate, data, types if is_declared else {})
+    if not isinstance(data, pa.Table) and _has_doubtful_moments(data.schema, names, known):
+        data = data.read_all()
+    data = in_types_of_duckdb(predicate, data, types if is_declared else _moments(types, data))
     untyped = _untyped(data.schema)
     named = labelled or bool(options.columns)
     return Offered(data, tuple(names), named, untyped, numbered, tuple(terms), left_out, absent)
@@ -163,6 +167,39 @@ def _check_relation(predicate: str, rows: Any) -> None:
     for name, type_ in zip(rows.columns, rows.types, strict=True):
         if "UHUGEINT" in str(type_):
             raise DataError(unsupported(predicate, name, str(type_)))
+
+
+def _moments(
+    types: Mapping[str, Type | None], data: pa.Table | pa.RecordBatchReader
+) -> dict[str, Type | None]:
+    """The columns of dates and times of a predicate that nobody declared, if these rows have no
+    other texts there.
+    """
+    return {
+        name: type_
+        for name, type_ in types.items()
+        if type_ in READERS and _are_moments(data, name, type_)
+    }
+
+
+def _has_doubtful_moments(schema: pa.Schema, names: Sequence[str], known: Predicate | None) -> bool:
+    """Whether a column of texts meets one of dates or times that nobody declared."""
+    if known is None or known.declared:
+        return False
+    types = _columns_of(names, known)
+    return any(types[n].type in READERS and is_text(schema.field(n).type) for n in types)
+
+
+def _are_moments(data: pa.Table | pa.RecordBatchReader, name: str, type_: Type | None) -> bool:
+    """Whether the texts in a column of a table can be read as dates or times, as far as is known.
+
+    Raises DataError for one that is finer than microseconds.
+    """
+    import pyarrow as pa
+
+    if type_ is None or not isinstance(data, pa.Table) or not is_text(data.schema.field(name).type):
+        return True
+    return all(map(reads_as(name, type_), set(data.column(name).to_pylist())))
 
 
 def _columns_of(names: Sequence[str], known: Predicate | None) -> dict[str, Column]:

@@ -15,6 +15,7 @@ from zodiac_sql.facts.columns import way_out
 from zodiac_sql.facts.decimal_rows import decimals
 from zodiac_sql.facts.moment_texts import (
     READERS,
+    reads_as,
     require_micros,
     timestamps,
     with_moments,
@@ -72,9 +73,8 @@ def column_of(column: TupleColumn, values: tuple[Any, ...]) -> tuple[pa.Array, b
     type_ = column.type
     if type_ is Type.SYMBOL and not column.is_free:
         values = _as_text(values)
-    elif column.declared and column.known and type_ and type_ in READERS:
-        where = f"{column.predicate}: column {column.known.name}"
-        values = with_moments(where, values, type_)
+    elif type_ in READERS and any(issubclass(kind, str) for kind in set(map(type, values))):
+        values = _with_moments(column, values)
     kinds = {kind: _type_of(kind) for kind in set(map(type, values))}
     if type_ is Type.FLOAT and not column.is_free:
         kinds = {k: type_ if found is Type.DECIMAL else found for k, found in kinds.items()}
@@ -83,6 +83,23 @@ def column_of(column: TupleColumn, values: tuple[Any, ...]) -> tuple[pa.Array, b
     if column.declared and type_ is not None:
         _require_type(column, values, kinds)
     return _array(column.where, values, kinds), False
+
+
+def _with_moments(column: TupleColumn, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Values of a column of dates or timestamps, with texts read; raises DataError for others.
+
+    Where the column may widen, other texts stay texts.
+    """
+    assert column.known and column.known.type
+    type_, where = column.known.type, f"{column.predicate}: column {column.known.name}"
+    if column.is_free:
+        read = reads_as(where, type_)
+        return tuple([
+            with_moments(where, (value,), type_)[0] if isinstance(value, str) and read(value)
+            else value
+            for value in values
+        ])  # fmt: skip
+    return with_moments(where, values, type_)
 
 
 def _is_mixed(values: tuple[Any, ...], kinds: Kinds) -> bool:
@@ -167,6 +184,8 @@ def _fits(value: Any, type_: Type | None) -> bool:
     found = _type_of(type(value))
     if found is None or found is type_:
         return found is not Type.INT or in_64_bits(value)
+    if isinstance(value, str) and type_ and type_ in READERS:
+        return reads_as("", type_)(value)
     if type_ is Type.INT and found in (Type.FLOAT, Type.DECIMAL):
         return bool(value == value // 1) and in_64_bits(value)
     if type_ is Type.DECIMAL and found is Type.FLOAT:

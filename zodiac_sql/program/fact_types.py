@@ -48,17 +48,26 @@ def joined_facts(settled: Type | None, given: Type) -> Type:
 
 
 def facts_with_moments(program: Program, schema: Mapping[str, Predicate]) -> Program:
-    """A text in whose facts texts are dates or timestamps, and numbers decimals, where columns are
-    declared to hold these.
+    """A text in whose facts texts are dates or timestamps where columns are known to hold these,
+    and numbers decimals where they are declared so.
 
-    In other columns they are what they are, whatever came before.
+    A column is known by a declaration, by facts, or in the text by the first fact.
     """
+    types: dict[str, list[Type | None]] = {}
     facts = []
     for fact in program.facts:
-        named = (schema.get(fact.predicate), schema.get(stated_of(fact.predicate)))
-        known = next((one for one in named if one and one.declared), None)
-        if known and known.arity == len(fact.terms) and not fact.names:
-            fact = atom_with_decimals(atom_with_moments(fact, known.settled), known.settled)
+        known = schema.get(fact.predicate) or schema.get(stated_of(fact.predicate))
+        if known is None or known.arity != len(fact.terms) or known.awaits_facts:
+            nothing: list[Type | None] = [None] * len(fact.terms)
+        else:
+            nothing = [column.meant for column in known.columns]
+        found = types.setdefault(fact.predicate, nothing)
+        if len(found) == len(fact.terms) and not fact.names:
+            fact = atom_with_moments(fact, found)
+            if known and known.declared:
+                fact = atom_with_decimals(fact, found)
+            for place, term in enumerate(fact.terms):
+                found[place] = found[place] or (term.type if isinstance(term, Constant) else None)
         facts.append(fact)
     return replace(program, facts=tuple(facts)) if facts else program
 
