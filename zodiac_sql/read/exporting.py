@@ -12,6 +12,7 @@ from zodiac_sql.database.statements import shown
 from zodiac_sql.database.store import Store
 from zodiac_sql.facts.export import Exported, export_predicates
 from zodiac_sql.language.schema import Predicate
+from zodiac_sql.program.derived_datatypes import with_datatypes
 from zodiac_sql.program.state import State
 from zodiac_sql.read.query import known_predicates
 from zodiac_sql.sql.relations import Relation
@@ -38,6 +39,8 @@ def export(
     if not names:
         of_sets = set(chain.from_iterable(state.of_sets().values()))
         predicates = [known for known in predicates if known.name not in of_sets]
+    schema = with_datatypes(state)
+    predicates = [schema[known.name] for known in predicates]
     read: Callable[[Predicate], exp.Expr] = lambda known: shown(store.file.name, known.sql_name)
     if inferred:
         heads = {rule.head for rule in state.rules}

@@ -16,6 +16,7 @@ from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.language.urns import predicate_iri
 from zodiac_sql.names import TRIPLES, is_constraint, is_expression
+from zodiac_sql.program.derived_datatypes import with_datatypes
 from zodiac_sql.program.state import State
 from zodiac_sql.storage.sources import sources_of
 
@@ -26,7 +27,7 @@ def rdf_predicates(state: State) -> tuple[Predicate, ...]:
     What a rule set states of such a predicate is among the facts of that predicate already.
     """
     of_sets = set(chain.from_iterable(state.of_sets().values()))
-    schema: Mapping[str, Predicate] = state.schema
+    schema = with_datatypes(state)
     return tuple(p for name, p in schema.items() if name not in of_sets and is_rdf(p))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import QueryError
 from zodiac_sql.language.schema import Predicate
+from zodiac_sql.program.derived_datatypes import with_datatypes
 from zodiac_sql.program.state import State
 from zodiac_sql.read.sparql.solutions import Names
 from zodiac_sql.read.sparql.terms import symbol
@@ -41,7 +42,9 @@ def context_of(store: Store, state: State, algebra: Any) -> QueryContext:
     found = store.rows(
         "SELECT text, id FROM zodiac.symbol WHERE text IN (SELECT unnest($1::VARCHAR[]))", [texts]
     )
-    return QueryContext(state.schema, sources_of(state), rdf_predicates(state), dict(found))
+    return QueryContext(
+        with_datatypes(state), sources_of(state), rdf_predicates(state), dict(found)
+    )
 
 
 def _constants(part: Any) -> Iterator[str]:
