@@ -150,3 +150,9 @@ def test_a_prefix_of_another_meaning(kb: KnowledgeBase) -> None:
         kb.add_rules(
             '@prefix xsd: <http://other/> . p(X) :- reading(X, T), T > "2026-02-01", not xsd:q(X).'
         )
+
+
+def test_a_rule_whose_predicate_is_refused(open_kb: OpenKb) -> None:
+    """It has no columns, and no type says what its texts are."""
+    with pytest.raises(ProgramError, match="zodiac"):
+        open_kb().add_rules('zodiac() :- BIND("9999-12-31"^^xsd:date AS X).')

@@ -69,7 +69,9 @@ def atom_with_moments(atom: Atom, types: Sequence[Type | None]) -> Atom:
 def _are_known(rule: Rule, columns: Columns) -> bool:
     """Whether the columns of all atoms are known: else there are no types yet."""
     return all(
-        len(columns.get(atom.predicate, ())) == len(atom.terms) and not atom.names
+        atom.predicate in columns
+        and len(columns[atom.predicate]) == len(atom.terms)
+        and not atom.names
         for atom in (rule.head, *atoms_of(rule.body))
     )
 
