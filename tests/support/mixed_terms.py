@@ -314,10 +314,22 @@ def compare(left: MixedValue, operator: str, right: MixedValue) -> bool:
     a, b = meaning(left), meaning(right)
     if type(a) is not type(b):
         raise NoValue
+    if isinstance(a, str) and not (_is_plain(left) and _is_plain(right)):
+        raise NoValue
     if isinstance(a, Moment) and isinstance(b, Moment) and not a.meets(b):
         raise NoValue
     x, y = _orders(a, b)
     return {"<": x < y, "<=": x <= y, ">": x > y, ">=": x >= y}[operator]
+
+
+def _is_plain(value: MixedValue) -> bool:
+    """Whether a text is no IRI or blank node, and no literal with a language or a datatype."""
+    text = value.text if isinstance(value, Term) else value
+    assert isinstance(text, str)
+    if text.startswith('"'):
+        return text.endswith('"')
+    is_iri = text.startswith("<") or re.match(r"([A-Za-z][A-Za-z0-9+.-]*://|urn:)\S*$", text)
+    return not is_iri and not text.startswith("_:")
 
 
 def _orders(a: Meaning, b: Meaning) -> tuple[Any, Any]:

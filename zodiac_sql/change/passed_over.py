@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from zodiac_sql.change.workspace import Workspace
 from zodiac_sql.database.dictionary import KNOWN
-from zodiac_sql.database.statements import temp_table
+from zodiac_sql.database.statements import temp_table, text
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.passed_over import Asked, asked
 from zodiac_sql.language.syntax import Type
@@ -24,7 +24,7 @@ _PARTS = {Type.FLOAT: "number", Type.TIMESTAMP: "moment", Type.BOOL: "truth"}
 
 _KINDS = {
     Type.FLOAT: "number", Type.TIMESTAMP: "date or time", Type.BOOL: "boolean",
-    Type.SYMBOL: "text",
+    Type.SYMBOL: "text", Type.ANY: "value with an order",
 }  # fmt: skip
 
 
@@ -34,16 +34,17 @@ def passed_over(work: Workspace) -> list[str]:
     if not any(column.mixed for known in planned.schema.values() for column in known.columns):
         return []
     old = {rule.name for rule in planned.restructuring.before.rules()}
-    found: dict[tuple[str, int, Type, bool], list[Asked]] = defaultdict(list)
+    found: dict[tuple[str, int, Type, bool, bool], list[Asked]] = defaultdict(list)
     for hypernode in planned.graph.hypernodes:
         if hypernode.name in work.outcomes.evaluated:
             for one in _asked(work, hypernode):
                 is_new = one.rule not in old
-                found[one.predicate, one.place, one.kind, is_new].append(one)
+                key = (one.predicate, one.place, one.kind, one.is_compared, is_new)
+                found[key].append(one)
     notes = []
-    for (predicate, place, kind, is_new), each in found.items():
-        if rows := _count(work, predicate, place, kind, is_new):
-            notes += [_note(one, rows, kind) for one in each]
+    for (*_, is_new), each in found.items():
+        if rows := _count(work, each[0], is_new):
+            notes += [_note(one, rows, one.kind) for one in each]
     return notes
 
 
@@ -52,21 +53,29 @@ def _asked(work: Workspace, hypernode: Hypernode) -> Iterator[Asked]:
         yield from asked(rule, work.basis.types, work.basis.functions)
 
 
-def _count(work: Workspace, predicate: str, place: int, kind: Type, is_new: bool) -> int:
+def _count(work: Workspace, one: Asked, is_new: bool) -> int:
     """How many facts have no value of a kind in a column."""
     extensions = work.extensions
-    relation = (
-        extensions.new.relation(predicate) if is_new else extensions.delta(predicate).inserted
-    )
+    new, delta = extensions.new, extensions.delta(one.predicate)
+    relation = new.relation(one.predicate) if is_new else delta.inserted
     if not relation.rows:
         return 0
-    column = relation.columns[place].name
+    column = relation.columns[one.place].name
     same = exp.column("id", table="s").eq(exp.column(column, table="f", quoted=True))
-    part = _PARTS.get(kind)
-    there = exp.column(part or "sort", table="s").is_(exp.null())
     query = exp.select(exp.Count(this=exp.Star())).from_(_facts(relation).subquery("f"))
     query = query.join(temp_table(KNOWN).as_("s"), on=same)
-    return work.basis.store.count(query.where(there if part else exp.not_(there)))
+    return work.basis.store.count(query.where(_lacks(one)))
+
+
+def _lacks(one: Asked) -> exp.Expr:
+    """Whether a symbol has no value of the kind that is asked."""
+    if part := _PARTS.get(one.kind):
+        return exp.column(part, table="s").is_(exp.null())
+    has_value = exp.column("sort", table="s").is_(exp.null()).not_()
+    is_plain = exp.column("kind", table="s").eq(text("plain"))
+    if one.kind is Type.ANY:
+        return exp.not_(exp.or_(has_value, is_plain))
+    return exp.not_(is_plain) if one.is_compared else has_value
 
 
 def _facts(relation: Relation) -> exp.Query:
@@ -74,9 +83,10 @@ def _facts(relation: Relation) -> exp.Query:
 
 
 def _note(one: Asked, rows: int, kind: Type) -> str:
+    kinds = {**_KINDS, Type.SYMBOL: "plain text"} if one.is_compared else _KINDS
     facts = "1 fact" if rows == 1 else f"{rows} facts"
     verb = "has" if rows == 1 else "have"
     return (
         f"rule {one.rule}: {one.told} passed over {facts} of {one.predicate} that {verb} no "
-        f"{_KINDS[kind]} there"
+        f"{kinds[kind]} there"
     )

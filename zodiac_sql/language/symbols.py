@@ -41,6 +41,13 @@ def plain(text: str) -> str:
     return quoted(text) if misread else text
 
 
+def is_plain(symbol: str) -> bool:
+    """Whether a symbol is a string without language or datatype."""
+    if symbol[:1] == '"':
+        return symbol[-1:] == '"'
+    return not (symbol[:1] == "<" or symbol[:2] == "_:" or _BARE_IRI.fullmatch(symbol))
+
+
 def literal(text: str, language: str = "", datatype: str = "") -> str:
     """The symbol of an RDF literal; without language and datatype it is a plain string."""
     if language:

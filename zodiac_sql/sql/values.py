@@ -19,6 +19,7 @@ from zodiac_sql.database.term_values import LOCAL
 from zodiac_sql.facts.native_text import datatype_of, literal_text
 from zodiac_sql.language.decimals import is_widened, widest_number
 from zodiac_sql.language.functions import BUILTINS, COMPARISONS, fixed_texts, signature
+from zodiac_sql.language.symbols import is_plain
 from zodiac_sql.language.syntax import SAME, Call, Column, Constant, Expression, Type, Variable
 from zodiac_sql.language.types import expression_type, is_narrowed
 from zodiac_sql.sql.context import Context
@@ -162,9 +163,27 @@ class Values:
             unsure = [v.sql.copy().is_(exp.null()).not_() for v in (left, right) if may_lack(v.sql)]
             found = exp.case().when(exp.and_(*unsure), found) if unsure else found
             return self.context.left(found, "BOOLEAN")
-        texts = build(self.text(left), self.text(right)) if are_symbols else None
+        texts = self._compared_texts(build, left, right) if are_symbols else None
         compared = ordered(build, self.parts(left), self.parts(right), texts)
         return self.context.left(compared, "BOOLEAN")
+
+    def _compared_texts(self, build: Build, left: Value, right: Value) -> exp.Expr:
+        """A comparison of what terms mean: plain texts have an order, and no others."""
+        plain = [test for test in map(self._is_plain, (left, right)) if test is not None]
+        texts = build(self.text(left), self.text(right))
+        return exp.case().when(exp.and_(*plain), texts) if plain else texts
+
+    def _is_plain(self, value: Value) -> exp.Expr | None:
+        """Whether a symbol is a plain text; None if it is known to be one."""
+        if value.text == PLAIN or (value.shown is not None and is_plain(value.shown)):
+            return None
+        if value.shown is not None:
+            return exp.false()
+        if value.text or self.context.spelled:
+            kind: exp.Expr = exp.Anonymous(this="zodiac.kind", expressions=[self.shown(value)])
+        else:
+            kind = exp.column("kind", table=self._symbol(value.sql))
+        return kind.eq(text("plain"))
 
     def parts(self, value: Value) -> Parts:
         """What a term is worth."""

@@ -51,7 +51,8 @@ CREATE OR REPLACE TEMP MACRO zodiac_verify_order(first, second) AS
         WHEN p.a.moment IS NOT NULL AND p.b.moment IS NOT NULL
              AND (p.a.sort = 0 OR p.b.sort = 0 OR (p.a.sort = 7) = (p.b.sort = 7))
         THEN zodiac_verify_sign(p.a.moment, p.b.moment)
-        WHEN p.a.sort IS NULL AND p.b.sort IS NULL
+        WHEN p.a.sort IS NULL AND p.b.sort IS NULL AND zodiac.kind(p.a.text) = 'plain'
+             AND zodiac.kind(p.b.text) = 'plain'
         THEN zodiac_verify_sign(zodiac.lexical(p.a.text), zodiac.lexical(p.b.text))
     END)[1];
 
