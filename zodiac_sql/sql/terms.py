@@ -97,10 +97,7 @@ def parts_of_native(value: exp.Expr, type_: Type | None) -> Parts:
 
 def struct_of(parts: Parts) -> exp.Expr:
     """A struct of parts."""
-    fields = [
-        exp.PropertyEQ(this=exp.to_identifier(name), expression=_cast(getattr(parts, name), type_))
-        for name, type_ in TYPES.items()
-    ]
+    fields = [_field(name, _cast(getattr(parts, name), type_)) for name, type_ in TYPES.items()]
     return exp.Struct(expressions=fields)
 
 
@@ -270,13 +267,13 @@ def aggregated_numbers(function: str, structs: exp.Expr, left: Left) -> exp.Expr
     is_number = parts.number.copy().is_(exp.null()).not_()
     widest = exp.Max(this=exp.case().when(is_number, parts.sort.copy()))
     exacts, numbers = (exp.Count(this=p.copy()) for p in (parts.exact, parts.number))
-    exact = exp.case().when(exacts.eq(numbers), _exact_sum(parts.exact, left))
+    exact = exp.case().when(exacts.eq(numbers), exact_sum(parts.exact, left))
     number = exp.func("coalesce", _cast(exact, "DOUBLE"), exp.Sum(this=ordered_))
     total = number_or_none(_of_its_sort(Parts(None, widest, exact, number)))
     return left(total, STRUCT_TYPE)
 
 
-def _exact_sum(exact: exp.Expr, left: Left) -> exp.Expr:
+def exact_sum(exact: exp.Expr, left: Left) -> exp.Expr:
     """The sum of exact numbers; NULL if it has more than 20 digits before the point."""
     whole = _cast(_call("trunc", exact.copy()), "HUGEINT")
     fraction = _cast(exp.Sub(this=exact.copy(), expression=_call("trunc", exact)), EXACT_TYPE)
@@ -285,11 +282,20 @@ def _exact_sum(exact: exp.Expr, left: Left) -> exp.Expr:
     wholes = _call("sum", left(whole, "DECIMAL(38, 0)"))
     total = exp.paren(exp.Add(this=_cast(wholes, "HUGEINT"), expression=carried))
     rest = exp.paren(exp.Sub(this=fractions, expression=_cast(carried, EXACT_TYPE)))
-    return once((total, rest), _joined, "list_transform", "list_extract")
+    # DuckDB has no aggregates in the body of a lambda, where `once` puts all but the first value.
+    both = exp.Struct(expressions=[_field("whole", total), _field("rest", rest)])
+    joined = exp.Lambda(this=_joined(exp.column("p")), expressions=[exp.to_identifier("p")])
+    found = _call("list_transform", exp.Array(expressions=[both]), joined)
+    return _call("list_extract", found, _number(1))
 
 
-def _joined(whole: exp.Expr, rest: exp.Expr) -> exp.Expr:
-    """A whole number and what is left, which may have other signs, as one number."""
+def _field(name: str, value: exp.Expr) -> exp.Expr:
+    return exp.PropertyEQ(this=exp.to_identifier(name), expression=value)
+
+
+def _joined(both: exp.Expr) -> exp.Expr:
+    """A whole number and the rest, which may have another sign, as one number."""
+    whole, rest = (_call("struct_extract", both.copy(), _text(n)) for n in ("whole", "rest"))
     zero, limit = exp.Literal.number(0), exp.Literal.number(10**20)
     one = exp.case().when(exp.and_(whole.copy() > zero, rest.copy() < zero), _number(1))
     one = one.when(exp.and_(whole.copy() < zero, rest.copy() > zero), exp.Neg(this=_number(1)))

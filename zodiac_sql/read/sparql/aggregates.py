@@ -21,8 +21,10 @@ from zodiac_sql.read.sparql.values import (
     as_term,
     call,
     catalogued,
+    exact_of,
     sparql,
 )
+from zodiac_sql.sql.terms import exact_sum
 
 _INTEGER = TermForm(Type.INT, f"{XSD}integer")
 
@@ -116,18 +118,34 @@ def _sum(name: str, given: SparqlValue, distinct: bool) -> tuple[exp.Expr, TermC
 
 def _mixed_sum(name: str, value: SparqlValue, distinct: bool) -> tuple[exp.Expr, TermColumn]:
     """The same of numbers whose datatypes are only known from their texts."""
-    function = exp.Sum if name == "Sum" else exp.Avg
-    total = function(this=_each(value.copy, distinct))
+    exact, total = _totals(value, distinct)
     rank = call("max", value.ranked)
     if name == "Avg":
+        count = exp.Count(this=_each(value.copy, distinct))
+        total = exp.paren(exp.Div(this=exp.paren(total), expression=count))
+        exact = sparql("as_decimal", total)
         rank = call("greatest", rank, exp.convert(1))
     bad = call("bool_or", exp.paren(value.copy.is_(exp.null())))
     zero = text(f'"0"^^<{XSD}integer>')
     empty = exp.Count(this=exp.Star()).eq(0)
     chosen = exp.Case().when(empty, zero)
-    return chosen.when(exp.not_(exp.paren(bad)), sparql("numeral", total, rank)), TermColumn(
+    return chosen.when(exp.not_(exp.paren(bad)), sparql("numeral", total, exact, rank)), TermColumn(
         TEXT, False
     )
+
+
+def _totals(value: SparqlValue, distinct: bool) -> tuple[exp.Expr, exp.Expr]:
+    """The sum of numbers exactly, NULL unless all are exact and it has room, and as a float."""
+    total = exp.Sum(this=_each(value.copy, distinct))
+    given = exact_of(value)
+    if given is None:
+        return exp.null(), total
+    # The sum in parts cannot take each number once.
+    each_once = sparql("total", call("list", _each(given, True)))
+    summed = each_once if distinct else exact_sum(given, lambda sql, _: sql)
+    counts = [exp.Count(this=one.copy()) for one in (given, value.sql)]
+    exact = exp.case().when(counts[0].eq(counts[1]), summed)
+    return exact, call("coalesce", exp.cast(exact, "DOUBLE"), total)
 
 
 def _extreme(name: str, value: SparqlValue) -> tuple[exp.Expr, TermColumn]:

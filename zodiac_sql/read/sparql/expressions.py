@@ -10,6 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from zodiac_sql.database.column_types import SQL_TYPES
+from zodiac_sql.database.statements import once
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.read.sparql import functions
 from zodiac_sql.read.sparql.context import QueryContext, refused
@@ -24,6 +25,8 @@ from zodiac_sql.read.sparql.values import (
     decimal,
     equal,
     error,
+    exact_of,
+    exactly,
     native,
     number,
     ordered,
@@ -175,18 +178,27 @@ _SQL_OPERATORS: dict[str, type[exp.Binary]] = {"+": exp.Add, "-": exp.Sub, "*": 
 
 
 def arithmetic(op: str, first: SparqlValue, second: SparqlValue) -> SparqlValue:
-    """Numbers added, subtracted, multiplied or divided. Beyond 64 bits is an error."""
+    """Numbers added, subtracted, multiplied or divided.
+
+    An integer that is known to be one before the query runs is an error beyond 64 bits.
+    """
     ranks = first.static_rank, second.static_rank
     known = None if ranks[0] is None or ranks[1] is None else max(ranks[0], ranks[1])
     rank = sparql("higher", first.ranked, second.ranked) if known is None else known
     if op == "/":
         return _quotient(first, second, rank)
     if known == 1 and _are_exact(first, second):
-        return _of_decimals(op, first, second)
+        decimals = (exp.cast(value.copy, SQL_TYPES[Type.DECIMAL]) for value in (first, second))
+        return decimal(call("try", _computed(op, *decimals)))
     wide = "BIGINT" if known == 0 else "DOUBLE"
     left, right = (exp.paren(exp.cast(value.copy, wide)) for value in (first, second))
-    result = _SQL_OPERATORS[op](this=left, expression=right)
-    return number(call("try", result) if known == 0 else exp.paren(result), rank)
+    result = exp.paren(_SQL_OPERATORS[op](this=left, expression=right))
+    if isinstance(rank, int):
+        return number(call("try", result) if rank == 0 else result, rank)
+    exact, other = exact_of(first), exact_of(second)
+    if exact is None or other is None:
+        return number(result, rank)
+    return exactly(_computed(op, exact, other), result, rank)
 
 
 def _are_exact(*values: SparqlValue) -> bool:
@@ -194,12 +206,11 @@ def _are_exact(*values: SparqlValue) -> bool:
     return all(value.form.type in (Type.INT, Type.DECIMAL) for value in values)
 
 
-def _of_decimals(op: str, first: SparqlValue, second: SparqlValue) -> SparqlValue:
+def _computed(op: str, left: exp.Expr, right: exp.Expr) -> exp.Expr:
     """An exact sum or difference, or a product, which is rounded where it has too many places."""
-    left, right = (exp.cast(value.copy, SQL_TYPES[Type.DECIMAL]) for value in (first, second))
     if op == "*":
-        return decimal(call("try", product(left, right)))
-    return decimal(call("try", _SQL_OPERATORS[op](this=left, expression=right)))
+        return once((left, right), product, "list_transform", "list_extract")
+    return _SQL_OPERATORS[op](this=exp.paren(left), expression=exp.paren(right))
 
 
 def _quotient(first: SparqlValue, second: SparqlValue, rank: int | exp.Expr) -> SparqlValue:
@@ -209,7 +220,8 @@ def _quotient(first: SparqlValue, second: SparqlValue, rank: int | exp.Expr) -> 
         return number(sparql("quotient", first.sql, second.sql, exact), max(rank, 1))
     exact = exp.paren(rank < exp.convert(2))
     known = sparql("higher", rank, exp.convert(1))
-    return number(sparql("quotient", first.sql, second.sql, exact), known)
+    result = sparql("quotient", first.sql, second.sql, exact)
+    return number(result, known, sparql("as_decimal", result))
 
 
 _OPERATORS: dict[str, Callable[[Any, PatternScope], SparqlValue]] = {

@@ -25,6 +25,8 @@ from zodiac_sql.read.sparql.values import (
     catalogued,
     decimal,
     error,
+    exact_of,
+    exactly,
     native,
     number,
     parsed,
@@ -196,7 +198,10 @@ def _numeric(
             return number(value.copy, 0)
         if value.is_decimal:
             return decimal(call("try", exp.cast(make(value.copy), SQL_TYPES[Type.DECIMAL])))
-        return number(make(value.copy), value.ranked if rank is None else rank)
+        if rank is None:
+            exact = exact_of(value)
+            return exactly(exact and make(exact), make(value.copy), value.ranked)
+        return number(make(value.copy), rank)
 
     return apply
 
@@ -288,17 +293,23 @@ def _to_integer(value: SparqlValue) -> SparqlValue:
         return number(sparql("to_integer", parsed(value)), 0)
     if value.static_rank == 0:
         return number(value.copy, 0)
-    exact = value.copy if value.is_decimal else exp.cast(value.copy, "DOUBLE")
-    whole = exp.cast(call("trunc", exact), "BIGINT")
-    return number(call("try", whole), 0)
+    exact = exact_of(value)
+    ways = [exp.cast(value.copy, "DOUBLE"), *([] if exact is None else [exact])]
+    wholes = [call("try", exp.cast(call("trunc", way), "BIGINT")) for way in reversed(ways)]
+    return number(call("coalesce", *wholes), 0)
 
 
 def _to_number(datatype: str, rank: int) -> Callable[[SparqlValue], SparqlValue]:
     def cast(value: SparqlValue) -> SparqlValue:
+        if value.kind != "number" and rank == 1:
+            return decimal(sparql("to_decimal", parsed(value)))
         if value.kind != "number":
             return number(sparql("to_number", parsed(value), text(datatype)), rank)
         if rank == 1 and value.form.type in (Type.INT, Type.DECIMAL):
             return decimal(value.copy)
+        if rank == 1 and value.rank is not None:
+            exact = exact_of(value) or exp.null()
+            return decimal(call("coalesce", exact, sparql("as_decimal", value.sql)))
         found: exp.Expr = exp.cast(value.copy, "DOUBLE")
         if rank == 1:
             found = exp.Case().when(call("isfinite", found), found.copy())

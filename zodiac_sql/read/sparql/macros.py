@@ -53,8 +53,8 @@ CREATE OR REPLACE TEMP MACRO zodiac_sparql_class_of(c, v, d, r) AS
          WHEN r.m IS NOT NULL THEN CASE d WHEN 'date' THEN 'date' ELSE 'moment' END
          ELSE 'other' END;
 
--- All of a term: text t, class c, characters v, local name of an XSD datatype d, number n, and
--- moment m.
+-- All of a term: text t, class c, characters v, local name of an XSD datatype d, number n, the same
+-- exactly e if it has room, and moment m.
 CREATE OR REPLACE TEMP MACRO zodiac_sparql_parsed(given) AS
     list_transform(list_transform(list_transform([given], lambda t: {
         't': t,
@@ -70,21 +70,27 @@ CREATE OR REPLACE TEMP MACRO zodiac_sparql_parsed(given) AS
                       t, '"\^\^<http://www\.w3\.org/2001/XMLSchema#([^<>]*)>$', 1) END}),
         lambda t: {'t': t.t, 'c': t.c, 'v': t.v, 'd': t.d, 'r': zodiac_sparql_read(t.v, t.d)}),
         lambda t: {'t': t.t, 'c': zodiac_sparql_class_of(t.c, t.v, t.d, t.r), 'v': t.v, 'd': t.d,
-                   'n': t.r.n, 'm': t.r.m})[1];
+                   'n': t.r.n,
+                   'e': CASE WHEN t.r.n IS NOT NULL AND t.d NOT IN ('double', 'float')
+                                  AND regexp_full_match(
+                                      t.v, '[+-]?[0-9]*([.][0-9]{0,18}0*)?')
+                             THEN TRY_CAST(t.v AS DECIMAL(38, 18)) END,
+                   'm': t.r.m})[1];
 
 -- The same of a symbol, from its row of the dictionary. A few literals have no value there.
-CREATE OR REPLACE TEMP MACRO zodiac_sparql_known(given, kind, sort, number, moment) AS
-    list_transform([{'t': given, 'k': kind, 's': sort, 'n': number, 'm': moment}], lambda r:
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_known(given, kind, sort, exact, number, moment) AS
+    list_transform([{
+        't': given, 'k': kind, 's': sort, 'e': exact, 'n': number, 'm': moment}], lambda r:
         CASE WHEN r.s IS NULL AND r.k <> 'literal'
              THEN {'t': r.t, 'c': CASE r.k WHEN 'plain' THEN 'string' ELSE r.k END,
                    'v': zodiac.lexical(r.t), 'd': NULL::VARCHAR,
-                   'n': NULL::DOUBLE, 'm': NULL::TIMESTAMP}
+                   'n': NULL::DOUBLE, 'e': NULL::DECIMAL(38, 18), 'm': NULL::TIMESTAMP}
              WHEN r.s IS NULL THEN zodiac_sparql_parsed(r.t)
              ELSE {'t': r.t,
                    'c': CASE r.s WHEN 4 THEN 'bool' WHEN 5 THEN 'date' WHEN 6 THEN 'moment'
                                  WHEN 7 THEN 'zoned' ELSE 'number' END,
                    'v': split_part(r.t, '"', 2), 'd': rtrim(split_part(r.t, '#', 2), '>'),
-                   'n': r.n, 'm': r.m} END)[1];
+                   'n': r.n, 'e': r.e, 'm': r.m} END)[1];
 
 -- What a clock shows at a moment, and a calendar at a date, in the zone that is written.
 CREATE OR REPLACE TEMP MACRO zodiac_sparql_wall(given, timed) AS
@@ -176,7 +182,8 @@ CREATE OR REPLACE TEMP MACRO zodiac_sparql_moments(first, second) AS
 CREATE OR REPLACE TEMP MACRO zodiac_sparql_equal(first, second) AS
     list_transform([[first, second]], lambda p:
         CASE WHEN p[1].t IS NULL OR p[2].t IS NULL THEN NULL
-             WHEN p[1].c = 'number' AND p[2].c = 'number' THEN p[1].n = p[2].n AND NOT isnan(p[1].n)
+             WHEN p[1].c = 'number' AND p[2].c = 'number'
+             THEN coalesce(p[1].e = p[2].e, p[1].n = p[2].n AND NOT isnan(p[1].n))
              WHEN p[1].t = p[2].t THEN true
              WHEN p[1].c IN ('iri', 'blank', 'lang') OR p[2].c IN ('iri', 'blank', 'lang')
              THEN false
@@ -193,7 +200,9 @@ CREATE OR REPLACE TEMP MACRO zodiac_sparql_order(first, second) AS
         CASE WHEN p[1].m IS NOT NULL AND p[2].m IS NOT NULL
              THEN zodiac_sparql_moments(p[1], p[2])
              WHEN p[1].c <> p[2].c THEN NULL
-             WHEN p[1].c = 'number' THEN zodiac_sparql_number_order(p[1].n, p[2].n)
+             WHEN p[1].c = 'number'
+             THEN coalesce(zodiac_sparql_sign(p[1].e, p[2].e),
+                           zodiac_sparql_number_order(p[1].n, p[2].n))
              WHEN p[1].c = 'string' THEN zodiac_sparql_sign(p[1].v, p[2].v)
              WHEN p[1].c = 'bool'
              THEN zodiac_sparql_sign(p[1].v IN ('true', '1'), p[2].v IN ('true', '1')) END)[1];
@@ -205,23 +214,34 @@ CREATE OR REPLACE TEMP MACRO zodiac_sparql_place(given) AS
                                 'moment', 'other'],
                                CASE t.c WHEN 'zoned' THEN 'moment' WHEN 'zoned date' THEN 'date'
                                         ELSE t.c END),
-        'number': t.n, 'moment': t.m, 'text': t.v, 'term': t.t} END)[1];
+        'number': t.n, 'exact': t.e, 'moment': t.m, 'text': t.v, 'term': t.t} END)[1];
 
 CREATE OR REPLACE TEMP MACRO zodiac_sparql_double_text(x) AS
     CASE WHEN isnan(x) THEN 'NaN' WHEN isinf(x) AND x > 0 THEN 'INF' WHEN isinf(x) THEN '-INF'
          ELSE x::VARCHAR END;
 
--- A number of any rank as a literal.
-CREATE OR REPLACE TEMP MACRO zodiac_sparql_numeral(number, rank) AS
-    list_transform([[number::DOUBLE, rank::DOUBLE]], lambda p:
-        CASE p[2]
-        WHEN 0 THEN '"' || TRY_CAST(p[1] AS HUGEINT)::VARCHAR
-                    || '"^^<http://www.w3.org/2001/XMLSchema#integer>'
-        WHEN 1 THEN '"' || p[1]::VARCHAR || '"^^<http://www.w3.org/2001/XMLSchema#decimal>'
-        WHEN 2 THEN '"' || zodiac_sparql_double_text(p[1])
-                    || '"^^<http://www.w3.org/2001/XMLSchema#float>'
-        WHEN 3 THEN '"' || zodiac_sparql_double_text(p[1])
-                    || '"^^<http://www.w3.org/2001/XMLSchema#double>' END)[1];
+-- A number of any rank as a literal. Integers and decimals that have no room are doubles.
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_numeral(number, exact, rank) AS
+    list_transform([{'n': number::DOUBLE, 'e': exact::DECIMAL(38, 18), 'r': rank}], lambda p:
+        CASE WHEN p.r IS NULL THEN NULL
+             WHEN p.r = 0 AND p.e IS NOT NULL
+             THEN '"' || p.e::HUGEINT || '"^^<http://www.w3.org/2001/XMLSchema#integer>'
+             WHEN p.r = 1 AND p.e IS NOT NULL
+             THEN '"' || regexp_replace(p.e::VARCHAR, '([.][0-9]+?)0*$', '\1')
+                      || '"^^<http://www.w3.org/2001/XMLSchema#decimal>'
+             ELSE '"' || zodiac_sparql_double_text(p.n) || '"^^<http://www.w3.org/2001/XMLSchema#'
+                      || CASE p.r WHEN 2 THEN 'float' ELSE 'double' END || '>' END)[1];
+
+-- The sum of a list of decimals; NULL if it has no room.
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_total(given) AS
+    list_transform(list_transform([given], lambda l: TRY(list_sum(l))),
+        lambda s: CASE WHEN abs(s) <= 99999999999999999999.999999999999999999 THEN s END)[1];
+
+-- The decimal that is written as a float; NULL if it has no room.
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_as_decimal(given) AS
+    list_transform(list_transform([given], lambda n: {
+        'n': n, 'e': TRY_CAST(n::VARCHAR AS DECIMAL(38, 18))}),
+        lambda p: CASE WHEN p.e::DOUBLE = p.n THEN p.e END)[1];
 
 -- Integers and decimals are not divided by zero.
 CREATE OR REPLACE TEMP MACRO zodiac_sparql_quotient(first, second, exact) AS
@@ -240,10 +260,19 @@ CREATE OR REPLACE TEMP MACRO zodiac_sparql_to_number(given, datatype) AS
                  WHEN 'string' THEN zodiac_sparql_digits(t.v, datatype) END),
         lambda n: CASE WHEN datatype <> 'decimal' OR isfinite(n) THEN n END)[1];
 
+CREATE OR REPLACE TEMP MACRO zodiac_sparql_to_decimal(given) AS
+    list_transform([given], lambda t:
+        CASE WHEN t.e IS NOT NULL THEN t.e
+             WHEN t.c = 'string' AND regexp_full_match(
+                      t.v, '[+-]?([0-9]+([.][0-9]{0,18}0*)?|[.][0-9]{1,18}0*)')
+             THEN TRY_CAST(t.v AS DECIMAL(38, 18))
+             ELSE zodiac_sparql_as_decimal(zodiac_sparql_to_number(t, 'decimal')) END)[1];
+
 CREATE OR REPLACE TEMP MACRO zodiac_sparql_to_integer(given) AS
     list_transform([given], lambda t:
         CASE WHEN t.c IN ('number', 'string') AND regexp_full_match(t.v, '[+-]?[0-9]+')
              THEN TRY_CAST(t.v AS BIGINT)
+             WHEN t.e IS NOT NULL THEN TRY_CAST(trunc(t.e) AS BIGINT)
              WHEN t.c = 'number' THEN TRY_CAST(trunc(t.n) AS BIGINT)
              WHEN t.c = 'bool' THEN (t.v IN ('true', '1'))::INTEGER::BIGINT END)[1];
 

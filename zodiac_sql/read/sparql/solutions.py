@@ -162,7 +162,7 @@ def _looked_up(
     return column(wanted, alias), query
 
 
-_OF_SYMBOL = ("text", "kind", "sort", "number", "moment")
+_OF_SYMBOL = ("text", "kind", "sort", "exact", "number", "moment")
 """What expressions need of a symbol."""
 
 

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.statements import text
-from zodiac_sql.database.term_values import FLOAT
+from zodiac_sql.database.term_values import EXACT_TYPE, FLOAT
 from zodiac_sql.facts.native_text import literal_text
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
@@ -36,6 +36,7 @@ class DictionaryRow:
     text: exp.Expr
     kind: exp.Expr
     sort: exp.Expr
+    exact: exp.Expr
     number: exp.Expr
     moment: exp.Expr
 
@@ -49,12 +50,14 @@ class SparqlValue:
     the rest  native values; `form` is theirs
 
     A number whose type is not known has its rank as SQL: 0 integer, 1 decimal, 2 float, 3 double.
+    Then its `sql` is a float, and `exact` the same exactly: NULL if it is a float, or has no room.
     """
 
     kind: Kind
     sql: exp.Expr
     form: TermForm = TEXT
     rank: exp.Expr | None = None
+    exact: exp.Expr | None = None
     known: bool = False
     """Whether it is a constant, or a variable that every solution has."""
     written: exp.Expr | None = None
@@ -119,18 +122,35 @@ def term(sql: exp.Expr) -> SparqlValue:
     return SparqlValue("term", sql)
 
 
-def number(sql: exp.Expr, rank: int | exp.Expr) -> SparqlValue:
-    """A number of some rank, which may be SQL."""
+def number(sql: exp.Expr, rank: int | exp.Expr, exact: exp.Expr | None = None) -> SparqlValue:
+    """A number of some rank, which may be SQL; then it may have an exact value."""
     if isinstance(rank, int):
         type_ = Type.FLOAT if rank else Type.INT
         return SparqlValue("number", sql, TermForm(type_, XSD + _DATATYPES[rank]))
-    return SparqlValue("number", sql, rank=rank)
+    return SparqlValue("number", sql, rank=rank, exact=exact)
 
 
 def decimal(sql: exp.Expr) -> SparqlValue:
     """A number that is an exact decimal."""
     made = exp.cast(sql, SQL_TYPES[Type.DECIMAL])
     return SparqlValue("number", made, TermForm(Type.DECIMAL, f"{XSD}decimal"))
+
+
+def exactly(sql: exp.Expr | None, number_: exp.Expr, rank: exp.Expr) -> SparqlValue:
+    """A number of a rank that only SQL knows: exactly where it has room, else as a float."""
+    if sql is None:
+        return number(number_, rank)
+    exact = call("try", exp.cast(sql, EXACT_TYPE))
+    return number(call("coalesce", exp.cast(exact, "DOUBLE"), number_), rank, exact)
+
+
+def exact_of(value: SparqlValue) -> exp.Expr | None:
+    """The exact value of a number, in SQL; None if it is a float."""
+    if value.rank is not None:
+        return value.exact and value.exact.copy()
+    if value.form.type in (Type.INT, Type.DECIMAL):
+        return exp.cast(value.copy, EXACT_TYPE)
+    return sparql("as_decimal", value.sql) if value.static_rank == 1 else None
 
 
 def native(sql: exp.Expr, form: TermForm, known: bool = False) -> SparqlValue:
@@ -161,7 +181,7 @@ def as_term(value: SparqlValue) -> exp.Expr:
     if value.kind == "string":
         return catalogued("quote_where_needed", value.sql)
     if value.rank is not None:
-        return sparql("numeral", value.sql, value.rank)
+        return sparql("numeral", value.sql, value.exact or exp.null(), value.rank)
     assert value.form.type is not None
     return literal_text(value.copy, value.form.type, value.form.datatype)
 
@@ -171,7 +191,7 @@ def parsed(value: SparqlValue) -> exp.Expr:
     row = value.row
     if row is None:
         return sparql("parsed", as_term(value))
-    return sparql("known", row.text, row.kind, row.sort, row.number, row.moment)
+    return sparql("known", row.text, row.kind, row.sort, row.exact, row.number, row.moment)
 
 
 def as_number(value: SparqlValue) -> SparqlValue:
@@ -179,17 +199,21 @@ def as_number(value: SparqlValue) -> SparqlValue:
     if value.kind == "number":
         return value
     if value.kind == "term":
-        return number(_number(value), sparql("rank", parsed(value)))
+        rank = sparql("rank", parsed(value))
+        return number(_number(value, "n"), rank, _number(value, "e"))
     return number(exp.cast(exp.null(), "DOUBLE"), 0)
 
 
-def _number(value: SparqlValue) -> exp.Expr:
-    """The number that a term is. Those of which the dictionary has no value are parsed."""
+def _number(value: SparqlValue, field: str) -> exp.Expr:
+    """The number that a term is: as a float n, or exactly e. What the dictionary has no value of is
+    parsed.
+    """
     if value.row is None:
-        return call("struct_extract", parsed(value), text("n"))
-    rest = call("struct_extract", sparql("parsed", value.sql), text("n"))
+        return call("struct_extract", parsed(value), text(field))
+    rest = call("struct_extract", sparql("parsed", value.sql), text(field))
+    there = value.row.number if field == "n" else value.row.exact
     unknown = exp.and_(value.row.sort.copy().is_(exp.null()), value.row.kind.eq(text("literal")))
-    return exp.case().when(_is_number(value.row), value.row.number.copy()).when(unknown, rest)
+    return exp.case().when(_is_number(value.row), there.copy()).when(unknown, rest)
 
 
 def _is_number(row: DictionaryRow) -> exp.Expr:
@@ -225,20 +249,32 @@ def equal(first: SparqlValue, second: SparqlValue) -> exp.Expr:
         one, other = (first, second) if first.kind == "term" else (second, first)
         if one.row is None or other.kind != "number":
             return same
-        order = sparql("number_order", one.row.number, other.sql)
-        return exp.case().when(_is_number(one.row), order.eq(exp.convert(0))).else_(same)
+        row = number(one.row.number, one.row.sort, one.row.exact)
+        return exp.case().when(_is_number(one.row), _numbers("=", row, other)).else_(same)
     if first.kind != second.kind:
         return _unless_null(first, second, exp.false())
     if _mixed_zones(first, second):
         return exp.paren(_apart(first, second).eq(exp.convert(0)))
     if _may_be_nan(first, second):
-        return exp.paren(sparql("number_order", first.sql, second.sql).eq(exp.convert(0)))
+        return _numbers("=", first, second)
     return exp.paren(first.copy.eq(second.copy))
 
 
 _ORDERS: dict[str, tuple[type[exp.Binary], tuple[int, ...]]] = {
-    "<": (exp.LT, (-1,)), "<=": (exp.LTE, (-1, 0)), ">": (exp.GT, (1,)), ">=": (exp.GTE, (0, 1)),
+    "=": (exp.EQ, (0,)), "<": (exp.LT, (-1,)), "<=": (exp.LTE, (-1, 0)), ">": (exp.GT, (1,)),
+    ">=": (exp.GTE, (0, 1)),
 }  # fmt: skip
+
+
+def _numbers(op: str, first: SparqlValue, second: SparqlValue) -> exp.Expr:
+    """A comparison of numbers that may be NaN: exactly, if both have room; else as floats."""
+    operator, signs = _ORDERS[op]
+    order = sparql("number_order", first.sql, second.sql)
+    as_floats = exp.paren(order.isin(*map(exp.convert, signs)))
+    exact, other = exact_of(first), exact_of(second)
+    if exact is None or other is None:
+        return as_floats
+    return call("coalesce", operator(this=exact, expression=other), as_floats)
 
 
 def ordered(op: str, first: SparqlValue, second: SparqlValue) -> exp.Expr:
@@ -253,7 +289,7 @@ def ordered(op: str, first: SparqlValue, second: SparqlValue) -> exp.Expr:
     elif _mixed_zones(first, second):
         sign = _apart(first, second)
     elif _may_be_nan(first, second):
-        sign = sparql("number_order", first.sql, second.sql)
+        return _numbers(op, first, second)
     else:
         return exp.paren(operator(this=first.copy, expression=second.copy))
     return exp.paren(sign.isin(*map(exp.convert, signs)))
