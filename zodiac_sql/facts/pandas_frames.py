@@ -1,8 +1,9 @@
-"""Data frames of pandas -> Arrow tables.
+"""Data frames and series of pandas -> Arrow tables.
 
 A level of the index that has a name is a column, before the others: groupby and set_index make such
 levels, and without them different rows would be one fact. An index without a name that counts the
 rows is none. Another index without a name is refused, because it may hold what tells rows apart.
+A series is a frame with one column.
 """
 
 from __future__ import annotations
@@ -22,18 +23,27 @@ if TYPE_CHECKING:
 
 
 def is_pandas(rows: object) -> bool:
-    """Whether rows are a data frame of pandas, which need not be installed."""
+    """Whether rows are a data frame or a series of pandas, which need not be installed."""
+    return _is(rows, "DataFrame") or (_is(rows, "Series") and not _is_of_tuples(rows))
+
+
+def _is(rows: object, name: str) -> bool:
     kind = type(rows)
-    return kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0] == "pandas"
+    return kind.__name__ == name and kind.__module__.partition(".")[0] == "pandas"
 
 
-def table_of(predicate: str, frame: Any) -> tuple[pa.Table, bool, Sequence[str]]:
-    """A data frame as an Arrow table, whether its columns have names, and which of them hold terms
-    of all kinds. Raises DataError.
+def _is_of_tuples(series: Any) -> bool:
+    """Whether a series holds rows, as a list of tuples does."""
+    return str(series.dtype) == "object" and any(isinstance(value, tuple) for value in series)
+
+
+def table_of(predicate: str, rows: Any) -> tuple[pa.Table, bool, Sequence[str]]:
+    """A data frame or series as an Arrow table, whether its columns have names, and which of them
+    hold terms of all kinds. Raises DataError.
     """
     import pyarrow as pa
 
-    frame = _with_index(predicate, frame)
+    frame = _with_index(predicate, _framed(rows) if _is(rows, "Series") else rows)
     if twice := _first_repeated(list(frame.columns)):
         raise DataError(f"{predicate}: two columns are called {twice}. Rename one.")
     try:
@@ -50,6 +60,16 @@ def table_of(predicate: str, frame: Any) -> tuple[pa.Table, bool, Sequence[str]]
         table, labelled, more = table_of(predicate, frame)
         return table, labelled, [*terms, *more]
     return table, any(isinstance(label, str) for label in frame.columns), ()
+
+
+def _framed(series: Any) -> Any:
+    """A series as a data frame. Beside an index with a name, the values need one, too."""
+    is_keyed = any(not _is_missing(name) for name in series.index.names)
+    return series.to_frame(_VALUE) if series.name is None and is_keyed else series.to_frame()
+
+
+_VALUE = "value"
+"""The column of a series that has no name."""
 
 
 def _with_terms(predicate: str, frame: Any) -> tuple[Any, list[str]]:

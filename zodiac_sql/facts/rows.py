@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _ACCEPTED = (
     "Rows are a list of tuples, an Arrow table or stream, a pandas, polars or Spark data frame, "
-    "or a DuckDB relation."
+    "a pandas series, or a DuckDB relation."
 )
 
 
