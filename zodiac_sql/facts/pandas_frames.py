@@ -8,9 +8,10 @@ A series is a frame with one column.
 
 from __future__ import annotations
 
+import itertools
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from zodiac_sql.errors import DataError
@@ -37,9 +38,11 @@ def _is_of_tuples(series: Any) -> bool:
     return str(series.dtype) == "object" and any(isinstance(value, tuple) for value in series)
 
 
-def table_of(predicate: str, rows: Any) -> tuple[pa.Table, bool, Sequence[str]]:
+def table_of(
+    predicate: str, rows: Any, explode: Collection[str] = ()
+) -> tuple[pa.Table, bool, Sequence[str]]:
     """A data frame or series as an Arrow table, whether its columns have names, and which of them
-    hold terms of all kinds. Raises DataError.
+    hold terms of all kinds, or lists of these to `explode`. Raises DataError.
     """
     import pyarrow as pa
 
@@ -54,10 +57,10 @@ def table_of(predicate: str, rows: Any) -> tuple[pa.Table, bool, Sequence[str]]:
             "character."
         ) from None
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
-        frame, terms = _with_terms(predicate, frame)
+        frame, terms = _with_terms(predicate, frame, explode)
         if not terms:
             raise DataError(_refused(predicate, frame, error)) from None
-        table, labelled, more = table_of(predicate, frame)
+        table, labelled, more = table_of(predicate, frame, explode)
         return table, labelled, [*terms, *more]
     return table, any(isinstance(label, str) for label in frame.columns), ()
 
@@ -72,7 +75,7 @@ _VALUE = "value"
 """The column of a series that has no name."""
 
 
-def _with_terms(predicate: str, frame: Any) -> tuple[Any, list[str]]:
+def _with_terms(predicate: str, frame: Any, explode: Collection[str]) -> tuple[Any, list[str]]:
     """The frame with texts of terms for objects of several kinds, and the names of their columns.
 
     Columns with something else than the values of facts stay as they are.
@@ -88,12 +91,46 @@ def _with_terms(predicate: str, frame: Any) -> tuple[Any, list[str]]:
             pa.Array.from_pandas(column)
         except (pa.ArrowException, OverflowError, TypeError, ValueError):
             where = TupleColumn(predicate, str(label), None, False, False)
-            there = column[column.notna()]
-            array, is_of_terms = column_of(where, tuple(there))
-            if is_of_terms:
-                texts = iter(array.to_pylist())
-                found[label] = [next(texts) if is_there else None for is_there in column.notna()]
+            made = _list_terms if str(label) in explode else _terms
+            texts = made(where, list(column))
+            if texts is not None:
+                found[label] = texts
     return _replaced(frame, found), list(map(str, found))
+
+
+def _terms(where: TupleColumn, values: list[Any]) -> list[Any] | None:
+    """The texts of the terms that values are, None for those that are missing.
+
+    There is no answer if values are of one type. Raises DataError for what can be in no fact.
+    """
+    import pandas as pd
+
+    there = pd.Series(values, dtype=object).notna()
+    array, is_of_terms = column_of(where, tuple(itertools.compress(values, there)))
+    if not is_of_terms:
+        return None
+    texts = iter(array.to_pylist())
+    return [next(texts) if is_there else None for is_there in there]
+
+
+def _list_terms(where: TupleColumn, values: list[Any]) -> list[Any] | None:
+    """The same of values in lists, if there are no lists or objects in these.
+
+    A value that is no list stands for itself.
+    """
+    lists = [list(value) if _is_list(value) else [value] for value in values]
+    elements = list(itertools.chain.from_iterable(lists))
+    if any(_is_list(value) or isinstance(value, dict) for value in elements):
+        return None
+    texts = _terms(where, elements)
+    if texts is None:
+        return None
+    rest = iter(texts)
+    return [[next(rest) for _ in one] for one in lists]
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, (list, tuple)) or type(value).__name__ == "ndarray"
 
 
 def _replaced(frame: Any, columns: dict[Any, Any]) -> Any:
