@@ -158,9 +158,9 @@ class KnowledgeBase(Questions):
         """Insert explicit facts. Facts that are there already change nothing.
 
         `rows` are a list of tuples, an Arrow table or stream, a pandas, polars or Spark data frame,
-        or a DuckDB relation. An index of pandas that has a name is a column, before the others. A
-        table without rows creates its predicate. `columns`, `nulls` and `explode` are as for
-        `load`; of tuples, `columns` names all values in order.
+        a pandas series, or a DuckDB relation. An index of pandas that has a name is a column,
+        before the others. A table without rows creates its predicate. `columns`, `nulls` and
+        `explode` are as for `load`; of tuples, `columns` names all values in order.
         Raises DataError if arity or types do not fit, or something is NULL.
         """
         with self.update(**changing_in(options)) as update:

@@ -250,7 +250,32 @@ def test_refused(store: Store, rows: object, said: str) -> None:
             [(1.5,)],
             'kb.alter("p", {"s": "float"})',
         ),
-        (predicate(Type.SYMBOL), pa.table({"a": [1]}), "s has the type symbol, the data have int"),
+        (
+            predicate(Type.SYMBOL),
+            pa.table({"a": [1]}),
+            "s has the type symbol, the data have int in the whole column",
+        ),
+        (
+            predicate(Type.SYMBOL, Type.INT, names="a b"),
+            [("x", 1), ("y", "2"), ("z", 2.5), ("z", 2), ("z", "3")],
+            "'2' in row 2, of type symbol (such values are in rows 2, 3 and 5). Convert the data",
+        ),
+        (
+            predicate(Type.INT, Type.SYMBOL, names="o s"),
+            [(1, "x"), ("y", "z")],
+            "p: column o has the type int, and holds 'y' in row 2, of type symbol. Convert",
+        ),
+        (
+            predicate(Type.INT, names="a"),
+            [("x",)] * 7,
+            "(such values are in 7 rows, the first of which are 1, 2, 3, 4 and 5)",
+        ),
+        (predicate(Type.INT, names="a"), [(None,), (1,), (None,)], "a is empty (None) in rows 1 a"),
+        (
+            predicate(Type.DATE, names="a"),
+            [("Monday",), ("2026-01-02",), ("Friday",)],
+            'p: column a has the type date, and "Monday" is none (rows 1 and 3). Write',
+        ),
         (predicate(Type.DATE), [("Monday",)], "Write it like 2026-01-02"),
         (predicate(Type.DATE), [(True,)], "Convert the data to date"),
         (predicate(Type.INT), [(1, 2)], "row 1 has 2 values, (1, 2); p has 1"),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -310,3 +311,29 @@ def test_on_the_command_line(kb: KnowledgeBase) -> None:
     answered("run", "f.duckdb", "-d", "p.jsonl", "--explode", "items", "--explode", "items.tax",
              "--columns", "id,items.tax=tax")  # fmt: skip
     assert "explode=" in refused("insert", "g.duckdb", "p.jsonl", status=1)
+
+
+def test_elements_of_several_kinds_in_a_data_frame_are_terms(kb: KnowledgeBase) -> None:
+    """Arrow has no lists of them, so that they were refused as lists."""
+    frame = pd.DataFrame({
+        "a": [1, 2, 3, 4, 5],
+        "b": [["x", 1], [2.5], [], np.array([1, 2]), True],
+    })  # fmt: skip
+    kb.insert("p", frame, explode="b")
+    kb.insert("q", frame, explode="b", columns={"a": "k", "b": "v"})
+    kb.insert("r", [(1, "x"), (1, 1), (2, 2.5), (4, 1), (4, 2), (5, True)])
+    assert sorted(kb.table("p")) == sorted(kb.table("q")) == sorted(kb.table("r"))
+    assert kb.delete("p", frame[1:], explode="b").deleted == {"p": 4}
+    gaps = pd.DataFrame({"a": [1, 2, 3], "b": [["x", None, 1], None, [True]]})
+    assert len(kb.insert("s", gaps, explode="b", nulls="skip-row").inserted) == 1
+    assert len(kb.table("s").fetchall()) == 3
+    with pytest.raises(DataError, match="column b is empty"):
+        kb.insert("t", gaps, explode="b")
+    with pytest.raises(DataError, match="column b: "):
+        kb.insert("t", pd.DataFrame({"b": [["x", [1]], [True]]}), explode="b")
+
+
+def test_a_column_of_terms_may_get_another_name(kb: KnowledgeBase) -> None:
+    kb.insert("p", pd.DataFrame({"a": ["x", 1]}), columns={"a": "k"})
+    ((types,),) = kb.sql("SELECT types FROM zodiac.predicate WHERE name = 'p'").fetchall()
+    assert list(types) == ["any"]

@@ -73,6 +73,35 @@ def test_an_index_with_a_name_is_a_column(
                 assert kb.load(tmp_path / "p.parquet").inserted == {}
 
 
+@pytest.mark.parametrize(
+    ("series", "columns", "rows"),
+    [
+        (TOTALS["celsius"], ["turbine", "celsius"], [("wt1", 3.0), ("wt2", 3.0)]),
+        (READINGS.groupby("turbine").size(), ["turbine", "value"], [("wt1", 2), ("wt2", 1)]),
+        (
+            READINGS.groupby(["turbine", "day"])["celsius"].max(),
+            ["turbine", "day", "celsius"],
+            [("wt1", 1, 1.5), ("wt1", 2, 1.5), ("wt2", 1, 3.0)],
+        ),
+        (READINGS["celsius"], ["celsius"], [(1.5,), (3.0,)]),
+        (READINGS["turbine"].loc[[2, 1]], ["turbine"], [("wt1",), ("wt2",)]),
+        (pd.Series([3, 4]), ["s"], [(3,), (4,)]),
+        (pd.Series([(3, 4), (4, 5)]), ["s", "o"], [(3, 4), (4, 5)]),
+    ],
+)
+def test_a_series_is_a_frame_with_one_column(
+    series: Any, columns: list[str], rows: list[Any], open_kb: OpenKb
+) -> None:
+    with open_kb() as kb:
+        kb.insert("p", series)
+        assert facts(kb, "p") == (columns, rows)
+        assert kb.delete("p", series[:1]).deleted == {"p": 1}
+        kb.replace("p", series)
+        assert facts(kb, "p") == (columns, rows)
+        (change,) = kb.stream([{"delete": {"p": series}}])
+        assert change.deleted == {"p": len(rows)}
+
+
 @pytest.mark.parametrize("dtype", ["int64", "object", "Int64", "float32", "category"])
 @pytest.mark.parametrize("levels", [["day"], ["day", "turbine"], ["n", "day"]])
 def test_an_index_that_is_a_column_too_counts_once(
@@ -145,6 +174,8 @@ def test_an_index_without_a_name_that_counts_no_rows_is_refused(
             pd.DataFrame({"s": pd.arrays.SparseArray([0, 0, 1])}),
             "p: column s has the type Sparse[int64, 0]. Make it dense: frame[..].sparse.to_den",
         ),
+        (TOTALS["celsius"].rename_axis(None), "p: the index of the data frame has no name, and"),
+        (TOTALS["celsius"].rename("turbine"), "p: the index and a column are both called 'turbine"),
         (pd.DataFrame({"z": [1j]}), "p: column z has the type complex128. A fact's column holds"),
         (pd.DataFrame({"z": [1, object()]}), "p: column z"),
         (pd.DataFrame({"\ud800": [1]}), "p: the name of column '\\ud800' holds half of a surrogat"),

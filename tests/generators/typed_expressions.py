@@ -102,7 +102,7 @@ def _moment(scope: Scope) -> tuple[Expression, Kind]:
 
 INTERVALS = (
     "15 minutes", "1 minute", "7 seconds", "1 hour", "36 hours", "1 day", "10 days", "1 week",
-    "1 month", "7 months", "1 year", "30 years",
+    "1 month", "7 months", "1 year", "30 years", "15 min", "7 secs", "5 s", "36 h", "1 hr",
 )  # fmt: skip
 FORMATS = (
     "%Y-%m-%d", "%H:%M:%S.%f", "%d. %-m. %y", "in <%G-W%V-%u>", "%I %p, %a", "%A %B %b",

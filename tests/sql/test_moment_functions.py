@@ -39,6 +39,14 @@ def test_days_buckets_and_texts(open_kb: OpenKb) -> None:
         dt.datetime(2026, 3, 29, 12), dt.datetime(2026, 3, 29, 12), dt.datetime(2026, 3, 29),
         dt.datetime(2026, 3, 23), dt.datetime(2026, 3, 1), dt.datetime(2026, 1, 1),
     ]  # fmt: skip
+    short = {
+        "30 s": "30 seconds", "7 sec": "7 seconds", "7 secs": "7 seconds", "1 sec": "1 second",
+        "15 min": "15 minutes", "15 mins": "15 minutes", "5 h": "5 hours", "5 hr": "5 hours",
+        "5 hrs": "5 hours",
+    }  # fmt: skip
+    assert _values(kb, *(f'time_bucket("{width}", T)' for width in short)) == _values(
+        kb, *(f'time_bucket("{width}", T)' for width in short.values())
+    )
     assert _values(kb, 'time_bucket("1 week", date(T))') == [dt.date(2026, 3, 23)]
     assert _values(kb, 'format_time(T, "%Y-%m-%d")', 'format_time(date(T), "%-d.%-m.%y, %a")') == [
         "2026-03-29", "29.3.26, Sun",
@@ -103,7 +111,8 @@ def test_a_log_by_hours_follows_changes(open_kb: OpenKb, way: str) -> None:
 @pytest.mark.parametrize(
     ("expression", "said"),
     [
-        ('time_bucket("15 mins", T)', '"15 mins" is no interval'),
+        ('time_bucket("15 m", T)', '"15 m" is no interval'),
+        ('time_bucket("15 hs", T)', 'number and a unit: "30 seconds" .or sec, s., "15 minutes"'),
         ('time_bucket("0 days", T)', "no interval"),
         ('time_bucket("101 years", T)', 'up to "100 years"'),
         ("time_bucket(X, T)", "takes an interval as its first argument: X is no text"),

@@ -43,11 +43,16 @@ def days_between(first: datetime.date, second: datetime.date) -> int:
 
 
 UNITS = {"second": 1, "minute": 60, "hour": 3600}
+SHORT = {
+    "s": "second", "sec": "second", "secs": "second", "min": "minute", "mins": "minute",
+    "h": "hour", "hr": "hour", "hrs": "hour",
+}  # fmt: skip
 
 
 def bucket_of(interval: str, moment: datetime.date, zone: str | None = None) -> datetime.date:
     """When the bucket of a moment begins: months are counted from 2000, all else from a Monday."""
-    count, unit = int(interval.split()[0]), interval.split()[1].rstrip("s")
+    number, word = interval.split()
+    count, unit = int(number), SHORT.get(word) or word.rstrip("s")
     try:
         begin = _begin(count, unit, moment, zone)
     except (OverflowError, ValueError):

@@ -289,7 +289,7 @@ def _agreed(predicate: str, column: SourceColumn, target: Column, widens: bool) 
         return found
     if is_widened(found, wanted):
         return wanted
-    raise DataError(clash(predicate, target, found))
+    raise DataError(clash(predicate, target, found, " in the whole column"))
 
 
 def of_numbers_there(columns: Sequence[SourceColumn], known: Predicate) -> list[SourceColumn]:
@@ -322,10 +322,10 @@ def is_apart(columns: Sequence[SourceColumn], known: Predicate) -> bool:
     )
 
 
-def clash(predicate: str, target: Column, found: Type) -> str:
+def clash(predicate: str, target: Column, found: Type, where: str = "") -> str:
     """The message that values of one type cannot enter a column of another, with the way out."""
-    said = f"{predicate}: column {target.name} has the type {target.meant}, the data have {found}. "
-    return said + way_out(predicate, target, found)
+    said = f"{predicate}: column {target.name} has the type {target.meant}, the data have {found}"
+    return f"{said}{where}. " + way_out(predicate, target, found)
 
 
 def way_out(predicate: str, target: Column, found: Type) -> str:

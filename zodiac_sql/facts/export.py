@@ -24,11 +24,11 @@ from zodiac_sql.database.other_connections import connect_outside
 from zodiac_sql.database.permitted import require_harmless
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError, StoreError
-from zodiac_sql.facts.load import urns
+from zodiac_sql.facts.load import cells, urns
 from zodiac_sql.facts.native_text import datatype_of, literal_text
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.symbols import RDF_TYPE
-from zodiac_sql.language.syntax import Type
+from zodiac_sql.language.syntax import Column, Type
 from zodiac_sql.language.urns import predicate_iri
 from zodiac_sql.paths import impossible
 
@@ -43,6 +43,15 @@ CREATE OR REPLACE TEMP MACRO zodiac_as_object(t) AS
     WHEN 'blank' THEN zodiac_as_node(t)
     WHEN 'plain' THEN '"' || zodiac.escape_text(zodiac.lexical(t)) || '"'
     ELSE t END;
+"""
+
+_CELLS = f"""
+{cells.MACROS}
+-- The text of a term as a cell of CSV whose reader finds the same term. Readers may take single
+-- quotation marks around a cell for those of CSV.
+CREATE OR REPLACE TEMP MACRO zodiac_as_cell(t) AS
+    CASE WHEN zodiac_bare_kind(trim(t)) = {cells.TEXT} AND ltrim(t)[1] <> '''' THEN t
+         ELSE '"' || zodiac.escape_text(t) || '"' END;
 """
 
 Read = Callable[[Predicate], exp.Expr]
@@ -97,14 +106,27 @@ def export_predicates(
             skipped.append((predicate.name, _OPEN))
             continue
         path = directory / f"{_file_name(predicate.sql_name)}.{format}"
-        columns = [c.name for c in predicate.columns] or ["holds"]
-        query = exp.select(*(exp.column(c, quoted=True) for c in columns)).from_(read(predicate))
         options: dict[str, str | bool] = {"format": format}
         if format == "csv":
+            store.run(_CELLS)
             options["header"] = True
+        columns = [_cell(column, format) for column in predicate.columns]
+        query = exp.select(*columns or [exp.column("holds", quoted=True)]).from_(read(predicate))
         _copy(store, [query], path, options)
         files.append(path)
     return Exported(tuple(files), tuple(skipped))
+
+
+def _cell(column: Column, format: str) -> exp.Expr:
+    """A column as the file has it.
+
+    CSV has no types: a text that a reader would take for a number, say, is a term in quotes.
+    """
+    value: exp.Expr = exp.column(column.name, quoted=True)
+    if format != "csv" or not column.mixed:
+        return value
+    told = exp.func("zodiac_as_cell", value, dialect="duckdb")
+    return told.as_(column.name, quoted=True)
 
 
 _OPEN = "it has no facts and no types yet"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from zodiac_sql.errors import DataError, shortened
-from zodiac_sql.facts.python_values import shown
+from zodiac_sql.facts.python_values import rows_said, shown
 from zodiac_sql.language.moments import FinerError, date_of, moment_of
 from zodiac_sql.language.syntax import Type
 
@@ -31,20 +31,24 @@ def with_moments(
     There are `before` rows before these.
     """
     read = READERS[type_]
-    found = []
-    for at, value in enumerate(values, before + 1):
+    found: list[Any] = []
+    wrong: list[tuple[int, str]] = []
+    for at, value in enumerate(values, before):
         if not isinstance(value, str):
             found.append(value)
             continue
         try:
             found.append(read(value))
         except FinerError:
-            raise DataError(_finer(where, value, at)) from None
+            raise DataError(_finer(where, value, at + 1)) from None
         except ValueError:
-            raise DataError(
-                f'{where} has the type {type_}, and "{shortened(value)}" is none (row {at}). '
-                f"Write it like {_EXAMPLES[type_]}."
-            ) from None
+            wrong.append((at, value))
+    if wrong:
+        places = [at for at, _ in wrong]
+        raise DataError(
+            f'{where} has the type {type_}, and "{shortened(wrong[0][1])}" is none '
+            f"({rows_said(places)}). Write it like {_EXAMPLES[type_]}."
+        )
     return tuple(found)
 
 

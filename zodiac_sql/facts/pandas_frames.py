@@ -1,15 +1,17 @@
-"""Data frames of pandas -> Arrow tables.
+"""Data frames and series of pandas -> Arrow tables.
 
 A level of the index that has a name is a column, before the others: groupby and set_index make such
 levels, and without them different rows would be one fact. An index without a name that counts the
 rows is none. Another index without a name is refused, because it may hold what tells rows apart.
+A series is a frame with one column.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from zodiac_sql.errors import DataError
@@ -22,18 +24,29 @@ if TYPE_CHECKING:
 
 
 def is_pandas(rows: object) -> bool:
-    """Whether rows are a data frame of pandas, which need not be installed."""
+    """Whether rows are a data frame or a series of pandas, which need not be installed."""
+    return _is(rows, "DataFrame") or (_is(rows, "Series") and not _is_of_tuples(rows))
+
+
+def _is(rows: object, name: str) -> bool:
     kind = type(rows)
-    return kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0] == "pandas"
+    return kind.__name__ == name and kind.__module__.partition(".")[0] == "pandas"
 
 
-def table_of(predicate: str, frame: Any) -> tuple[pa.Table, bool, Sequence[str]]:
-    """A data frame as an Arrow table, whether its columns have names, and which of them hold terms
-    of all kinds. Raises DataError.
+def _is_of_tuples(series: Any) -> bool:
+    """Whether a series holds rows, as a list of tuples does."""
+    return str(series.dtype) == "object" and any(isinstance(value, tuple) for value in series)
+
+
+def table_of(
+    predicate: str, rows: Any, explode: Collection[str] = ()
+) -> tuple[pa.Table, bool, Sequence[str]]:
+    """A data frame or series as an Arrow table, whether its columns have names, and which of them
+    hold terms of all kinds, or lists of these to `explode`. Raises DataError.
     """
     import pyarrow as pa
 
-    frame = _with_index(predicate, frame)
+    frame = _with_index(predicate, _framed(rows) if _is(rows, "Series") else rows)
     if twice := _first_repeated(list(frame.columns)):
         raise DataError(f"{predicate}: two columns are called {twice}. Rename one.")
     try:
@@ -44,15 +57,25 @@ def table_of(predicate: str, frame: Any) -> tuple[pa.Table, bool, Sequence[str]]
             "character."
         ) from None
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
-        frame, terms = _with_terms(predicate, frame)
+        frame, terms = _with_terms(predicate, frame, explode)
         if not terms:
             raise DataError(_refused(predicate, frame, error)) from None
-        table, labelled, more = table_of(predicate, frame)
+        table, labelled, more = table_of(predicate, frame, explode)
         return table, labelled, [*terms, *more]
     return table, any(isinstance(label, str) for label in frame.columns), ()
 
 
-def _with_terms(predicate: str, frame: Any) -> tuple[Any, list[str]]:
+def _framed(series: Any) -> Any:
+    """A series as a data frame. Beside an index with a name, the values need one, too."""
+    is_keyed = any(not _is_missing(name) for name in series.index.names)
+    return series.to_frame(_VALUE) if series.name is None and is_keyed else series.to_frame()
+
+
+_VALUE = "value"
+"""The column of a series that has no name."""
+
+
+def _with_terms(predicate: str, frame: Any, explode: Collection[str]) -> tuple[Any, list[str]]:
     """The frame with texts of terms for objects of several kinds, and the names of their columns.
 
     Columns with something else than the values of facts stay as they are.
@@ -68,12 +91,46 @@ def _with_terms(predicate: str, frame: Any) -> tuple[Any, list[str]]:
             pa.Array.from_pandas(column)
         except (pa.ArrowException, OverflowError, TypeError, ValueError):
             where = TupleColumn(predicate, str(label), None, False, False)
-            there = column[column.notna()]
-            array, is_of_terms = column_of(where, tuple(there))
-            if is_of_terms:
-                texts = iter(array.to_pylist())
-                found[label] = [next(texts) if is_there else None for is_there in column.notna()]
+            made = _list_terms if str(label) in explode else _terms
+            texts = made(where, list(column))
+            if texts is not None:
+                found[label] = texts
     return _replaced(frame, found), list(map(str, found))
+
+
+def _terms(where: TupleColumn, values: list[Any]) -> list[Any] | None:
+    """The texts of the terms that values are, None for those that are missing.
+
+    There is no answer if values are of one type. Raises DataError for what can be in no fact.
+    """
+    import pandas as pd
+
+    there = pd.Series(values, dtype=object).notna()
+    array, is_of_terms = column_of(where, tuple(itertools.compress(values, there)))
+    if not is_of_terms:
+        return None
+    texts = iter(array.to_pylist())
+    return [next(texts) if is_there else None for is_there in there]
+
+
+def _list_terms(where: TupleColumn, values: list[Any]) -> list[Any] | None:
+    """The same of values in lists, if there are no lists or objects in these.
+
+    A value that is no list stands for itself.
+    """
+    lists = [list(value) if _is_list(value) else [value] for value in values]
+    elements = list(itertools.chain.from_iterable(lists))
+    if any(_is_list(value) or isinstance(value, dict) for value in elements):
+        return None
+    texts = _terms(where, elements)
+    if texts is None:
+        return None
+    rest = iter(texts)
+    return [[next(rest) for _ in one] for one in lists]
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, (list, tuple)) or type(value).__name__ == "ndarray"
 
 
 def _replaced(frame: Any, columns: dict[Any, Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -32,3 +33,16 @@ def shown(value: object) -> str:
     """A value for a message: not too long, and in characters that can be written."""
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def rows_said(places: Sequence[int]) -> str:
+    """Rows at these places, from 0, as messages name them: `rows 1, 2 and 5`. At most five are."""
+    *others, last = [str(at + 1) for at in places[:_MOST_SAID]]
+    named = f"{', '.join(others)} and {last}" if others else last
+    if len(places) > _MOST_SAID:
+        return f"{len(places)} rows, the first of which are {named}"
+    return f"rows {named}" if others else f"row {named}"
+
+
+_MOST_SAID = 5
+"""More rows than these are only counted in a message."""

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _ACCEPTED = (
     "Rows are a list of tuples, an Arrow table or stream, a pandas, polars or Spark data frame, "
-    "or a DuckDB relation."
+    "a pandas series, or a DuckDB relation."
 )
 
 
@@ -80,7 +80,8 @@ def as_arrow(
     subject = subject or f"{predicate}: the table"
     if is_pandas(rows):
         # In pandas a missing number is NaN, so here NaN means missing too, and is refused later.
-        table, labelled, terms = table_of(predicate, rows)
+        table, labelled, terms = table_of(predicate, rows, options.explode)
+        terms = [options.columns.get(name, name) if options.columns else name for name in terms]
         offered = _offered(predicate, table, known, options, subject, labelled, gone)
         return replace(offered, terms=(*offered.terms, *terms)) if terms else offered
     if is_spark(rows):

@@ -25,6 +25,7 @@ from zodiac_sql.facts.python_values import (
     has_surrogate,
     in_64_bits,
     is_bool,
+    rows_said,
     shown,
 )
 from zodiac_sql.facts.terms import term_of
@@ -55,7 +56,7 @@ class TupleColumn:
     @property
     def where(self) -> str:
         """What messages call it."""
-        return f"{self.predicate}: column {self.name}"
+        return f"{self.predicate}: column {self.known.name if self.known else self.name}"
 
     @property
     def type(self) -> Type | None:
@@ -196,20 +197,24 @@ def _fits(value: Any, type_: Type | None) -> bool:
 
 
 def _require_type(column: TupleColumn, values: tuple[Any, ...], kinds: Kinds) -> None:
-    """Raise DataError naming the first row with a value that a declared column cannot hold."""
+    """Raise DataError naming the rows with values that a declared column cannot hold."""
     type_ = column.type
-    if others := [
+    others = {
         kind
         for kind, found in kinds.items()
         if found not in (type_, None) and not is_widened(found, type_)
-    ]:
-        at = min(_first(values, kind) for kind in others)
-        found = kinds[type(values[at])]
-        assert column.known and found
-        raise DataError(
-            f"{column.where} has the type {type_}, and holds {shown(values[at])} in row {at + 1}, "
-            f"of type {found}. {way_out(column.predicate, column.known, found)}"
-        )
+    }
+    if not others:
+        return
+    places = [at for at, value in enumerate(values) if type(value) in others]
+    at = places[0]
+    found = kinds[type(values[at])]
+    assert column.known and found
+    more = "" if len(places) == 1 else f" (such values are in {rows_said(places)})"
+    raise DataError(
+        f"{column.where} has the type {type_}, and holds {shown(values[at])} in row {at + 1}, "
+        f"of type {found}{more}. {way_out(column.predicate, column.known, found)}"
+    )
 
 
 def _as_text(column: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -278,9 +283,10 @@ def _no_value(where: str, column: tuple[Any, ...], kind: type) -> str:
     """The message about a value that no column of a fact can hold."""
     at = _first(column, kind)
     if kind.__name__ in EMPTY:
+        places = [at for at, value in enumerate(column) if type(value) is kind]
         return (
-            f"{where} is empty ({column[at]}) in row {at + 1}. Every column of a fact has a value: "
-            "fill it, or leave the row out, by hand or by `nulls`."
+            f"{where} is empty ({column[at]}) in {rows_said(places)}. Every column of a fact has a "
+            "value: fill it, or leave the row out, by hand or by `nulls`."
         )
     return (
         f"{where} holds {shown(column[at])} in row {at + 1}, a {kind.__name__}. A fact's column "

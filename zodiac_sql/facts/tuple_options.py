@@ -17,7 +17,7 @@ EMPTY = ("NoneType", "NaTType", "NAType")
 def names_of_tuples(
     predicate: str, width: int | None, known: Predicate | None, options: RowOptions
 ) -> Sequence[str]:
-    """The names of the columns of tuples: those given, or the predicate's for `nulls`, or usual.
+    """The names of the columns of tuples: those given, or the predicate's, or the usual.
 
     Raises DataError for options that do not fit tuples of this width, if there are any.
     """
@@ -33,7 +33,7 @@ def names_of_tuples(
                 "tuples, `columns` names all values in order."
             )
         return names
-    if known is not None and options.fills:
+    if known is not None:
         return [column.name for column in known.columns]
     assert width is not None  # no tuples and no names are nothing
     return default_columns(width)

@@ -11,7 +11,13 @@ _MICROSECONDS: Mapping[str, int] = {
     "day": 86_400_000_000, "week": 604_800_000_000,
 }  # fmt: skip
 _MONTHS: Mapping[str, int] = {"month": 1, "year": 12}
-_WRITTEN = re.compile(r"([1-9][0-9]{0,9}) ([a-z]+?)s?")
+_SHORT: Mapping[str, str] = {
+    **dict.fromkeys(("s", "sec", "secs"), "second"), **dict.fromkeys(("min", "mins"), "minute"),
+    **dict.fromkeys(("h", "hr", "hrs"), "hour"),
+}  # fmt: skip
+"""What DuckDB reads, too. An m may be a minute or a month, and is neither."""
+
+_WRITTEN = re.compile(r"([1-9][0-9]{0,9}) ([a-z]+)")
 
 MOST_YEARS = 100
 """No interval is longer."""
@@ -30,9 +36,11 @@ class Interval:
 def interval_of(text: str) -> Interval:
     """The interval that a text writes. Raises ValueError if it writes none."""
     found = _WRITTEN.fullmatch(text)
-    if found is None or found[2] not in {*_MICROSECONDS, *_MONTHS}:
+    if found is None:
         raise ValueError(text)
-    count, unit = int(found[1]), found[2]
+    count, unit = int(found[1]), _SHORT.get(found[2], found[2].removesuffix("s"))
+    if unit not in {*_MICROSECONDS, *_MONTHS}:
+        raise ValueError(text)
     interval = Interval(count * _MONTHS.get(unit, 0), count * _MICROSECONDS.get(unit, 0))
     if interval.months > 12 * MOST_YEARS or interval.microseconds > MOST_YEARS * 365 * _DAY:
         raise ValueError(text)

@@ -100,8 +100,9 @@ _NO_PLACE = frozenset(("localtime", "Factory", "posixrules"))
 
 _INTERVAL = Kind(
     "an interval",
-    'An interval is a whole number and a unit: "15 minutes", "1 hour", "1 day", "1 week", '
-    f'"1 month", up to "{MOST_YEARS} years".',
+    'An interval is a whole number and a unit: "30 seconds" (or sec, s), "15 minutes" (or min), '
+    '"1 hour" (or hr, h), "1 day", "1 week", "1 month", "1 year", '
+    f'up to "{MOST_YEARS} years".',
     _no_interval,
 )
 _FORMAT = Kind(
