@@ -101,7 +101,7 @@ class Values:
     def either(self, first: Value, second: Value) -> Value:
         """The first value, or the second where there is none."""
         if first.type is Type.ANY:
-            if not first.text:
+            if not (first.text or self.context.spelled):
                 self._symbol(first.sql, "LEFT")
             nothing = first.sql.copy().is_(exp.null())
             made = exp.case().when(nothing, self._struct(second)).else_(self._struct(first))
