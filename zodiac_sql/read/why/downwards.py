@@ -48,7 +48,12 @@ def downwards(
             derived = order.next()
             if derived is None:
                 return None
-            new |= {fact: _derivation_by(search, by) for fact, by in derived.items()}
+            search.locate_used(derived)
+            new |= {
+                fact: _derivation_by(search, by)
+                for fact, by in derived.items()
+                if _is_first(search, fact, order.hypernode)
+            }
         found |= new
         below = [use for derivation in new.values() for use in derivation.uses]
         if again:
@@ -71,6 +76,15 @@ def _groups(search: ProofSearch, facts: Sequence[Key]) -> Groups | None:
         owner, rank = owners[0]
         groups[owner, fact[0]][fact] = rank
     return groups
+
+
+def _is_first(search: ProofSearch, fact: Key, hypernode: int) -> bool:
+    """Whether no hypernode further down derives a fact.
+
+    What one derives from facts that others derive, too, may rest on the fact itself there.
+    """
+    owners = search.owners(fact)
+    return not owners or owners[0][0] == hypernode
 
 
 def _further(search: ProofSearch, descents: Descents, groups: Groups) -> list[Key]:

@@ -135,6 +135,10 @@ class Lowest:
             search.locate_own(owner, {fact: derived.ranks[fact] for fact in reached})
             search.locate_used(reached)
             for fact, ways in reached.items():
+                if fact not in self._derivations:  # other hypernodes may derive it, too
+                    for other, _ in search.owners(fact):
+                        if other != owner and not search.is_explicit(fact):
+                            groups[other, fact[0]].append(fact)
                 known = self._derivations.setdefault(fact, [])
                 if not search.is_explicit(fact):
                     known += [Derivation(*way) for way in ways]
