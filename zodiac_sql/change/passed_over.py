@@ -44,7 +44,7 @@ def passed_over(work: Workspace) -> list[str]:
     notes = []
     for (*_, is_new), each in found.items():
         if rows := _count(work, each[0], is_new):
-            notes += [_note(one, rows, one.kind) for one in each]
+            notes += [_note(one, rows) for one in each]
     return notes
 
 
@@ -82,11 +82,11 @@ def _facts(relation: Relation) -> exp.Query:
     return relation_query(relation, distinct=True)
 
 
-def _note(one: Asked, rows: int, kind: Type) -> str:
+def _note(one: Asked, rows: int) -> str:
     kinds = {**_KINDS, Type.SYMBOL: "plain text"} if one.is_compared else _KINDS
     facts = "1 fact" if rows == 1 else f"{rows} facts"
     verb = "has" if rows == 1 else "have"
     return (
         f"rule {one.rule}: {one.told} passed over {facts} of {one.predicate} that {verb} no "
-        f"{kinds[kind]} there"
+        f"{kinds[one.kind]} there"
     )

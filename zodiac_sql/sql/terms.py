@@ -30,6 +30,7 @@ from zodiac_sql.sql.functions import POSITIVE, built, typed
 
 Build = Callable[..., exp.Expr]
 Left = Callable[[exp.Expr, str | exp.DataType], exp.Expr]
+"""Marks an expression of a type as one that another engine leaves to DuckDB (for_duckdb.py)."""
 
 TYPES = {
     "text": "TEXT", "sort": "TINYINT", "exact": EXACT_TYPE, "number": "DOUBLE",
@@ -333,8 +334,8 @@ def _of_its_sort(parts: Parts) -> Parts:
     """A number whose `sort` is right: what is not exact is a float, and no int has over 64 bits."""
     assert parts.sort and parts.exact
     sort = exp.case().when(parts.exact.copy().is_(exp.null()), _number(FLOAT))
-    ends = (_cast(_text(str(end)), EXACT_TYPE) for end in (-(2**63), 2**63 - 1))
-    has_64_bits = exp.Between(this=parts.exact.copy(), low=next(ends), high=next(ends))
+    low, high = (_cast(_text(str(end)), EXACT_TYPE) for end in (-(2**63), 2**63 - 1))
+    has_64_bits = exp.Between(this=parts.exact.copy(), low=low, high=high)
     beyond = exp.and_(parts.sort.copy().eq(_number(WHOLE)), exp.not_(has_64_bits))
     return replace(parts, sort=sort.when(beyond, _number(DECIMAL)).else_(parts.sort))
 
