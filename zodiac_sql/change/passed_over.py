@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from zodiac_sql.change.workspace import Workspace
 from zodiac_sql.database.dictionary import KNOWN
+from zodiac_sql.database.known_symbols import KNOWN_VALUES
 from zodiac_sql.database.statements import temp_table, text
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.passed_over import Asked, asked
@@ -61,17 +62,19 @@ def _count(work: Workspace, one: Asked, is_new: bool) -> int:
     if not relation.rows:
         return 0
     column = relation.columns[one.place].name
+    value = exp.column("id", table="v").eq(exp.column(column, table="f", quoted=True))
     same = exp.column("id", table="s").eq(exp.column(column, table="f", quoted=True))
     query = exp.select(exp.Count(this=exp.Star())).from_(_facts(relation).subquery("f"))
     query = query.join(temp_table(KNOWN).as_("s"), on=same)
+    query = query.join(temp_table(KNOWN_VALUES).as_("v"), on=value, join_type="LEFT")
     return work.basis.store.count(query.where(_lacks(one)))
 
 
 def _lacks(one: Asked) -> exp.Expr:
     """Whether a symbol has no value of the kind that is asked."""
     if part := _PARTS.get(one.kind):
-        return exp.column(part, table="s").is_(exp.null())
-    has_value = exp.column("sort", table="s").is_(exp.null()).not_()
+        return exp.column(part, table="v").is_(exp.null())
+    has_value = exp.column("sort", table="v").is_(exp.null()).not_()
     is_plain = exp.column("kind", table="s").eq(text("plain"))
     if one.kind is Type.ANY:
         return exp.not_(exp.or_(has_value, is_plain))

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from zodiac_sql.database import dictionary
+from zodiac_sql.database.known_symbols import KNOWN_VALUES
 from zodiac_sql.database.statements import temp_table, text
 from zodiac_sql.facts.native_text import datatype_of, literal_text
 from zodiac_sql.language.symbols import XSD
@@ -123,10 +124,12 @@ _FIELDS = {
 
 def looked_up(id_: exp.Expr) -> exp.Expr:
     """The struct of the term with an id."""
-    row = _struct({name: exp.column(name, table="k") for name in _FIELDS})
+    row = _struct({n: exp.column(n, table="k" if n == "text" else "w") for n in _FIELDS})
     same = exp.column("id", table="k").eq(id_.copy())
     # The minimum gives one struct even if a damaged dictionary has several.
     found = exp.select(exp.Min(this=row)).from_(temp_table(dictionary.KNOWN).as_("k"))
+    valued = exp.column("id", table="w").eq(exp.column("id", table="k"))
+    found = found.join(temp_table(KNOWN_VALUES).as_("w"), on=valued, join_type="LEFT")
     return exp.Subquery(this=found.where(same))
 
 
