@@ -68,6 +68,7 @@ IN_ONE_ATOM = {
     "r(X, W) :- p(X, A, B), W = if(A >= B, 1, 0).": "(A >= B)",
     "r(N) :- AGGREGATE(p(X, A, B), A > B) WITH COUNT(X) AS N.": "A > B",
     "r(X) :- p(X, A, B), q(A), A < B.": "A < B",
+    "r(X) :- p(X, A, _), p(X, A, B), A < B.": "A < B",
 }
 
 
@@ -85,6 +86,16 @@ def test_a_comparison_of_two_columns_of_an_atom(open_kb: OpenKb, rule: str) -> N
     )
     assert not kb.insert("p", [("m", 1, 2)]).notes
     assert kb.verify()
+
+
+def test_the_least_of_two_columns(open_kb: OpenKb) -> None:
+    """It has a value for numbers, and for dates and times, alone."""
+    kb = open_kb()
+    kb.add_rules(".decl p(x: symbol, a: any, b: any).")
+    kb.insert("p", PAIRS)
+    (note,) = kb.add_rules("r: r(X, W) :- p(X, A, B), W = least(A, B).").notes
+    assert note == "rule r: least(A, B) passed over 6 facts of p that have no order there"
+    assert kb.table("r").num_rows == 3
 
 
 def test_only_facts_that_the_atom_names_are_counted(open_kb: OpenKb) -> None:

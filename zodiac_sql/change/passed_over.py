@@ -17,11 +17,10 @@ from zodiac_sql.database.dictionary import KNOWN
 from zodiac_sql.database.statements import temp_table, text
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.passed_over import Asked, Compared, asked, compared
-from zodiac_sql.language.syntax import Atom, Binding, Literal, Rule, Type, Variable
+from zodiac_sql.language.syntax import Type
 from zodiac_sql.sql.context import Context
-from zodiac_sql.sql.plan import whole
 from zodiac_sql.sql.relations import Relation, relation_query
-from zodiac_sql.sql.select import compile_instances
+from zodiac_sql.sql.select import compile_facts_without_value
 
 _PARTS = {Type.FLOAT: "number", Type.TIMESTAMP: "moment", Type.BOOL: "truth"}
 
@@ -73,15 +72,9 @@ def _without_value(work: Workspace, one: Compared, relation: Relation) -> int:
     """Of how many facts a comparison has no value."""
     if not relation.rows:
         return 0
-    has_value = Binding(one.test, Variable("zodiac:value"))
-    return _facts_with(work, relation, one.atom) - _facts_with(work, relation, one.atom, has_value)
-
-
-def _facts_with(work: Workspace, relation: Relation, *body: Literal) -> int:
-    """How many facts of one atom there are for which the rest of a body holds."""
     basis = work.basis
     context = Context(lambda *_: relation, basis.types, basis.functions, basis.ids)
-    found = compile_instances(whole(Rule("", Atom("", ()), body)), context).query
+    found = compile_facts_without_value(one.atom, one.test, context)
     facts = (found.distinct(copy=False) if relation.overlaps else found).subquery("f")
     return basis.store.count(exp.select(exp.Count(this=exp.Star())).from_(facts))
 

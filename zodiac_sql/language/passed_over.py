@@ -81,8 +81,8 @@ def _asked(rule: str, body: Body, columns: Columns, functions: Functions) -> Ite
     yield from (
         Asked(rule, atom.predicate, place, of.kind, of.told, of.compared is not None)
         for of in (_of_variables(body, types, functions) if atoms else ())
+        if not any(_has_both(atom, of) for atom in atoms)
         for atom in atoms
-        if not _has_both(atom, of)
         for place, term in enumerate(atom.terms)
         if isinstance(term, Variable)
         and term.name == of.variable
