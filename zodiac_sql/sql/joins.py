@@ -21,7 +21,9 @@ class Joins:
     query: exp.Select = field(default_factory=exp.select)
     _conditions: list[exp.Expr] = field(default_factory=list)
     _waiting: list[tuple[exp.Expr, Sequence[exp.Expr]]] = field(default_factory=list)
+    """The left joins that wait, with their conditions."""
     _there: set[str] = field(default_factory=set)
+    """The aliases of the items that are in FROM."""
     _aliases: int = 0
     _empty: bool = True
 

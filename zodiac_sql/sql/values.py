@@ -273,6 +273,7 @@ class Values:
         return self._row(KNOWN_VALUES, "w", id_, "LEFT")
 
     def _row(self, table: str, letter: str, id_: exp.Expr, kind: str) -> str:
+        """The alias of what a table has of a symbol. It is joined in once."""
         key = table, id_.sql()
         if key not in self._rows:
             alias = self._rows[key] = self.joins.alias(letter)
