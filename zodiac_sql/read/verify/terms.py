@@ -123,11 +123,16 @@ _FIELDS = {
 
 def looked_up(id_: exp.Expr) -> exp.Expr:
     """The struct of the term with an id."""
-    row = _struct({name: exp.column(name, table="k") for name in _FIELDS})
+    row = of_row("k")
     same = exp.column("id", table="k").eq(id_.copy())
     # The minimum gives one struct even if a damaged dictionary has several.
     found = exp.select(exp.Min(this=row)).from_(temp_table(dictionary.KNOWN).as_("k"))
     return exp.Subquery(this=found.where(same))
+
+
+def of_row(alias: str) -> exp.Expr:
+    """The struct of the term of a row of the dictionary."""
+    return _struct({name: exp.column(name, table=alias) for name in _FIELDS})
 
 
 def of_text(written: exp.Expr) -> exp.Expr:
