@@ -54,3 +54,76 @@ def test_only_plain_texts_have_an_order(open_kb: OpenKb) -> None:
         ("a", "b"), ("a", "c"), ("b", "c"), ("g", "d"),
     }  # fmt: skip
     assert kb.verify()
+
+
+PAIRS = [
+    ("a", 5, 9), ("b", 5, "n/a"), ("c", "x", "n/a"), ("d", "http://e/x", "http://e/x"),
+    ("e", "_:b", 3), ("f", 2.5, 7), ("g", True, 1), ("h", '"x"@de', "x"), ("i", 9, 5),
+]  # fmt: skip
+
+WITHOUT_ORDER = [x for x, *_ in PAIRS if x not in "acfi"]
+
+IN_ONE_ATOM = {
+    "r(X) :- p(X, A, B), A < B.": "A < B",
+    "r(X, W) :- p(X, A, B), W = if(A >= B, 1, 0).": "(A >= B)",
+    "r(N) :- AGGREGATE(p(X, A, B), A > B) WITH COUNT(X) AS N.": "A > B",
+    "r(X) :- p(X, A, B), q(A), A < B.": "A < B",
+    "r(X) :- p(X, A, _), p(X, A, B), A < B.": "A < B",
+}
+
+
+@pytest.mark.parametrize("rule", IN_ONE_ATOM)
+def test_a_comparison_of_two_columns_of_an_atom(open_kb: OpenKb, rule: str) -> None:
+    kb = open_kb()
+    kb.add_rules(".decl p(x: symbol, a: any, b: any). .decl q(a: any).")
+    kb.insert("p", PAIRS)
+    notes = kb.add_rules(f"r: {rule}").notes
+    told = f"rule r: {IN_ONE_ATOM[rule]} passed over"
+    expected = [f"{told} {len(WITHOUT_ORDER)} facts of p that have no order there"]
+    assert [note for note in notes if "passed over" in note] == expected
+    assert kb.insert("p", [("k", 1, "y"), ("l", 1, 2)]).notes == (
+        f"{told} 1 fact of p that has no order there",
+    )
+    assert not kb.insert("p", [("m", 1, 2)]).notes
+    assert kb.verify()
+
+
+def test_the_least_of_two_columns(open_kb: OpenKb) -> None:
+    """It has a value for numbers, and for dates and times, alone."""
+    kb = open_kb()
+    kb.add_rules(".decl p(x: symbol, a: any, b: any).")
+    kb.insert("p", PAIRS)
+    (note,) = kb.add_rules("r: r(X, W) :- p(X, A, B), W = least(A, B).").notes
+    assert note == "rule r: least(A, B) passed over 6 facts of p that have no order there"
+    assert kb.table("r").num_rows == 3
+
+
+def test_only_facts_that_the_atom_names_are_counted(open_kb: OpenKb) -> None:
+    kb = open_kb()
+    kb.add_rules(".decl p(x: symbol, a: any, b: any). .decl o(x: symbol, a: any, b: symbol).")
+    kb.insert("p", PAIRS)
+    kb.insert("o", [(x, a, str(b)) for x, a, b in PAIRS])
+    found = kb.add_rules("r: r(A) :- p(b, A, B), A < B.\ns: s(X) :- o(X, A, B), A < B.").notes
+    assert set(found) == {
+        "rule r: A < B passed over 1 fact of p that has no order there",
+        "rule s: A < B passed over 8 facts of o that have no order there",
+    }
+
+
+def test_what_several_rules_derive_is_counted_once(open_kb: OpenKb) -> None:
+    kb = open_kb()
+    kb.add_rules(".decl e(x: symbol, a: any, b: any). p(X, A, B) :- e(X, A, B).")
+    kb.insert("e", PAIRS)
+    kb.insert("p", PAIRS)
+    notes = kb.add_rules("r: r(X) :- p(X, A, B), A < B.").notes
+    assert f"{len(WITHOUT_ORDER)} facts of p that have no order" in " ".join(notes)
+
+
+def test_values_that_are_computed_are_not_computed_for_a_note(open_kb: OpenKb) -> None:
+    """Of the fact of b the product has no room: but no rule computes it."""
+    kb = open_kb()
+    kb.add_rules(".decl p(x: symbol, a: any, n: int).")
+    kb.insert("p", [("a", 5, 2), ("b", 5, 2**62)])
+    kb.insert("q", [("a",)])
+    kb.add_rules("r: r(X) :- q(X), p(X, A, N), A > N * N.")
+    assert kb.table("r").num_rows == 1

@@ -1,4 +1,6 @@
-"""The values of literals in files whose dictionary had texts alone (migration 18)."""
+"""The values of literals in files whose dictionary had texts alone (migration 18), or had values in
+the table of symbols (migration 19).
+"""
 
 from __future__ import annotations
 
@@ -7,19 +9,16 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from support.old_files import FOLDER, TERMS, unpacked
+from support.contents import extensions
+from support.old_files import FOLDER, TERMS, fill_mixed, unpacked
 
 from zodiac_sql import KnowledgeBase
-from zodiac_sql.database.term_values import VALUE_COLUMNS, value_of_term, with_values
+from zodiac_sql.database.term_values import VALUE_COLUMNS, value_of_term
 
 OpenKb = Callable[..., KnowledgeBase]
 
-MIGRATION = Path(with_values.__code__.co_filename).parent / "migrations" / "0018_values.sql"
 (OLD,) = FOLDER.glob("terms_*.xz")
-
-
-def test_the_migration_reads_values_as_new_symbols_are_read() -> None:
-    assert with_values("SELECT id, kind, text FROM zodiac.symbol") in MIGRATION.read_text()
+(WITH_VALUES,) = FOLDER.glob("mixed_*.xz")
 
 
 def test_a_migrated_file_has_the_values_of_its_literals(tmp_path: Path, open_kb: OpenKb) -> None:
@@ -46,9 +45,35 @@ def test_a_new_file_has_the_same_values(tmp_path: Path, open_kb: OpenKb) -> None
     assert {text: values for text, values in many.items() if text in expected} == expected
 
 
+def test_a_file_with_values_beside_the_texts(tmp_path: Path, open_kb: OpenKb) -> None:
+    """Its views read numbers from where they are now."""
+    shown = [f"SELECT * FROM {name} ORDER BY ALL" for name in ("value", "less", "three", "greater")]
+    with open_kb(unpacked(WITH_VALUES, tmp_path)) as kb, open_kb() as new:
+        fill_mixed(new, tmp_path)
+        assert extensions(kb) == extensions(new)
+        assert _symbols(kb) == _symbols(new)
+        assert _views(kb) == _views(new)
+        assert [repr(kb.sql(one).fetchall()) for one in shown] == [
+            repr(new.sql(one).fetchall()) for one in shown
+        ]
+        assert kb.verify()
+        for one in (kb, new):
+            one.insert("value", [(7,), ("b",)])
+            one.drop_rules("less")
+        assert extensions(kb) == extensions(new)
+        assert kb.verify()
+
+
+def _views(kb: KnowledgeBase) -> list[tuple[str, ...]]:
+    views = "SELECT view_name, sql FROM duckdb_views() WHERE NOT internal AND schema_name = 'main'"
+    found = kb.sql(f"{views} ORDER BY 1").fetchall()
+    return [(name, text.replace("AS TEXT", "AS VARCHAR")) for name, text in found]
+
+
 def _symbols(kb: KnowledgeBase) -> dict[str, tuple[object, ...]]:
     columns = ", ".join(VALUE_COLUMNS)
-    rows = kb.sql(f"SELECT text, {columns} FROM zodiac.symbol").fetchall()
+    joined = "zodiac.symbol LEFT JOIN zodiac.symbol_value USING (id)"
+    rows = kb.sql(f"SELECT text, {columns} FROM {joined}").fetchall()
     return {text: _compared(values) for text, *values in rows}
 
 

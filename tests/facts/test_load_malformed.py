@@ -235,4 +235,4 @@ def test_nothing_is_left_behind(store: Store, tmp_path: Path) -> None:
     left = {
         table for (table,) in store.rows("SELECT table_name FROM duckdb_tables() WHERE temporary")
     }
-    assert left == {dictionary.NEW, *(staged.table for staged in loaded.staged)}
+    assert left == {*dictionary.NEW, *(staged.table for staged in loaded.staged)}

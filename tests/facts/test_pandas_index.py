@@ -187,3 +187,28 @@ def test_what_pandas_or_arrow_refuse_is_told_with_what_would_be_right(
 ) -> None:
     with open_kb() as kb, pytest.raises(DataError, match=re.escape(said)):
         kb.insert("p", frame)
+
+
+def test_names_of_several_levels_are_joined(open_kb: OpenKb) -> None:
+    """As agg makes them: rules can name the columns."""
+    frame = pd.DataFrame({"turbine": ["a", "a", "b"], "celsius": [1, 2, 3]})
+    grouped = frame.groupby("turbine").agg({"celsius": ["min", "max"]})
+    with open_kb() as kb:
+        for name, rows in (("p", grouped), ("q", grouped.reset_index())):
+            kb.insert(name, rows)
+            assert kb.table(name).column_names == ["turbine", "celsius_min", "celsius_max"]
+            assert sorted(kb.table(name).fetchall()) == [("a", 1, 2), ("b", 3, 3)]
+        kb.add_rules("wide(X) :- p(turbine: X, celsius_min: A, celsius_max: B), A < B.")
+        assert kb.table("wide").fetchall() == [("a",)]
+        kb.add_rules(".decl r(t: symbol, a: int, b: int).")
+        kb.insert("r", grouped)
+        assert kb.table("r").num_rows == 2
+        kb.insert("s", grouped, columns={"turbine": "t", "celsius_max": "m"})
+        assert kb.table("s").column_names == ["t", "m"]
+    assert grouped.columns.nlevels == 2, "the frame is as it was"
+
+
+def test_names_that_are_one_when_joined(open_kb: OpenKb) -> None:
+    frame = pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", "b_c"), ("a_b", "c")]))
+    with open_kb() as kb, pytest.raises(DataError, match="two columns are called 'a_b_c'"):
+        kb.insert("p", frame)

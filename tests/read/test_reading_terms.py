@@ -158,11 +158,15 @@ def test_a_wrong_value_in_the_dictionary_is_found(open_kb: OpenKb, tmp_path: Pat
     with open_kb(path) as kb:
         fill(kb)
     assert found(path)
-    tamper(path, f"UPDATE zodiac.symbol SET number = 6 WHERE text = '{TERMS[0]}'")
-    assert found(path).tables["zodiac.symbol"] == (1, 1)
-    tamper(path, f"UPDATE zodiac.symbol SET number = 5 WHERE text = '{TERMS[0]}'",
-           "UPDATE zodiac.symbol SET sort = 1 WHERE text = 'abc'")  # fmt: skip
-    assert found(path).tables["zodiac.symbol"] == (1, 1)
+    of_five = f"WHERE id = (SELECT id FROM zodiac.symbol WHERE text = '{TERMS[0]}')"
+    tamper(path, f"UPDATE zodiac.symbol_value SET number = 6 {of_five}")
+    assert found(path).tables["zodiac.symbol_value"] == (1, 1)
+    tamper(path, f"UPDATE zodiac.symbol_value SET number = 5 {of_five}",
+           "INSERT INTO zodiac.symbol_value SELECT id, 1, 2, 2, NULL, NULL FROM zodiac.symbol"
+           " WHERE text = 'abc'")  # fmt: skip
+    assert found(path).tables["zodiac.symbol_value"] == (0, 1)
+    tamper(path, f"DELETE FROM zodiac.symbol_value {of_five}")
+    assert found(path).tables["zodiac.symbol_value"] == (1, 1)
 
 
 def test_a_view_with_wrong_numbers_is_found(open_kb: OpenKb, tmp_path: Path) -> None:

@@ -1,9 +1,10 @@
 """Files of every catalog that ever was: tests/old_files has one of each change of migrations/,
 and the last that DuckDB 1.5 wrote; aggregates_*, of the last version for which `_` told no
-solutions of an aggregate apart; decimals_*, of the last for which xsd:decimal was a float; and
-terms_*, of the last whose dictionary had texts alone.
+solutions of an aggregate apart; decimals_*, of the last for which xsd:decimal was a float;
+terms_*, of the last whose dictionary had texts alone; and mixed_*, of the last that had the values
+of literals in the same table.
 
-    python old_files.py FILE [log|prices|terms]
+    python old_files.py FILE [log|prices|terms|mixed]
 
 with the zodiac_sql of a commit, whose name the file then has.
 
@@ -118,7 +119,8 @@ WEIGHTS = """
 
 BEFORE_THE_FEED = (
     "DROP TABLE zodiac.journal; DROP TABLE zodiac.log; DROP TABLE zodiac.feed_state;"
-    " DROP TABLE zodiac.feed_table; DROP TABLE zodiac.feed; DROP TABLE zodiac.former_rule"
+    " DROP TABLE zodiac.feed_table; DROP TABLE zodiac.feed; DROP TABLE zodiac.former_rule;"
+    " DROP TABLE zodiac.symbol_value"
 )
 """Takes the change feed, and what came after it, out of a catalog."""
 
@@ -157,6 +159,22 @@ def fill_terms(kb: Any, _: Path) -> None:
         kb.insert(predicate, rows)
 
 
+MIXED = """
+.decl value(term: any)
+kept: kept(X) :- value(X), not odd(X).
+less: less(X, Y) :- value(X), value(Y), X < Y.
+three: three(X, Y, Z) :- value(X), Y = X + 1, Z = X.
+greater: greater(X) :- value(X), X > 3.
+"""
+"""Rules that read what terms are worth."""
+
+
+def fill_mixed(kb: Any, _: Path) -> None:
+    """What the file of a mixed column was filled with."""
+    kb.add_rules(MIXED)
+    kb.insert("value", TERMS["value"])
+
+
 def fill_prices(kb: Any, directory: Path) -> None:
     """What the file of decimals was filled with."""
     kb.insert("measured", PRICED["measured"])
@@ -180,7 +198,8 @@ if __name__ == "__main__":
         kb = zodiac_sql.connect(sys.argv[1], hypertree=True)
     except TypeError:  # it did not know of hypertrees
         kb = zodiac_sql.connect(sys.argv[1])
-    other = {"log": lambda kb, _: fill_log(kb), "terms": fill_terms, "prices": fill_prices}
+    other = {"log": lambda kb, _: fill_log(kb), "terms": fill_terms,
+             "prices": fill_prices, "mixed": fill_mixed}  # fmt: skip
     if found := other.get("".join(sys.argv[2:])):
         found(kb, Path(sys.argv[1]).parent)
     else:

@@ -13,12 +13,15 @@ from dataclasses import dataclass
 
 from generators.programs import Aggregate, Atom, Bind, Compare, Literal, Not, Rule, Var
 from support import naive, naive_types
-from support.naive_values import Environment, equal
+from support.naive_functions import evaluate
+from support.naive_values import Environment, NoValue, equal
 from support.proof_checker import WrongProof, check, variable
 from support.proof_world import World, is_instance
 from support.spelled import bare, expression, readings, spelled, with_values
 
 from zodiac_sql.read.why.absence import Attempt, WhyNot
+
+_VERDICTS = {"comparison": "is false", "no value": "has no value"}
 
 
 def check_why_not(told: WhyNot, world: World, goal: Atom, depth: int = 1) -> None:
@@ -85,10 +88,10 @@ class _Claim:
             check_why_not(self.told.below, self.world, _put(literal, values), self.depth - 1)
 
     def _is_told(self, literal: Literal | None, values: Environment) -> bool:
-        """Whether a comparison is the one that is said to fail. (Some may not be said anything of,
+        """Whether a test is the one that is said to fail. (Some may not be said anything of,
         because their variables get no values.)"""
-        return isinstance(literal, Compare) and bare(self.told.fails) == bare(
-            f"{with_values(literal, values)} is false"
+        return isinstance(literal, Compare | Bind) and bare(self.told.fails) == bare(
+            f"{with_values(_as_test(literal), values)} {_VERDICTS[self.told.kind]}"
         )
 
     def _given(self) -> Environment | None:
@@ -162,8 +165,12 @@ class _Claim:
         if isinstance(literal, Atom):
             if bare(text) not in {f"no{one}" for one in readings(literal, values)}:
                 raise WrongProof(f"{text} is not how {literal} reads with {values}")
-        elif isinstance(literal, Compare):
-            _compare(text, f"{with_values(literal, values)} is false")
+        elif isinstance(literal, Compare | Bind):
+            test = _as_test(literal)
+            kind = "comparison" if _has_value(test, values) else "no value"
+            if self.told.kind != kind:
+                raise WrongProof(f"{kind}: {literal} with {values}")
+            _compare(text, f"{with_values(test, values)} {_VERDICTS[kind]}")
         elif isinstance(literal, Not):
             rows = self.world.known[literal.atom.predicate]
             blocking = [
@@ -242,9 +249,28 @@ def _evaluable(part: Sequence[Literal]) -> bool:
 
 
 def _fits_kind(literal: Literal, kind: str) -> bool:
-    kinds = {"no fact": Atom, "comparison": Compare, "blocked": Not, "no group": Aggregate,
-             "no value": Bind}  # fmt: skip
+    kinds = {"no fact": Atom, "comparison": Compare | Bind, "blocked": Not, "no group": Aggregate,
+             "no value": Compare | Bind}  # fmt: skip
     return isinstance(literal, kinds.get(kind, ()))  # type: ignore[arg-type]
+
+
+def _as_test(literal: Compare | Bind) -> Compare:
+    if isinstance(literal, Compare):
+        return literal
+    return Compare(literal.variable, "=", literal.expression)  # type: ignore[arg-type]
+
+
+def _has_value(test: Compare, values: Environment) -> bool:
+    """Whether a test is true or false: neither where a side has no value, or there is no order."""
+    known = naive_types.variables_of(test.left) | naive_types.variables_of(test.right)
+    if not known <= values.keys():
+        return False  # it computes a variable
+    try:
+        left, right = (evaluate(side, values) for side in (test.left, test.right))
+    except NoValue:
+        return False
+    kinds = {isinstance(side, str) for side in (left, right)}
+    return len(kinds) == 1 or test.operator in ("=", "!=")
 
 
 def _is_anything(term: object) -> bool:

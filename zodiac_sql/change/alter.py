@@ -35,12 +35,14 @@ from zodiac_sql.database.statements import (
 )
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError, QueryError
+from zodiac_sql.facts.load import literals
 from zodiac_sql.facts.native_text import datatype_of, literal_text, term_text
 from zodiac_sql.facts.rdf_values import Literals, literals_in
 from zodiac_sql.facts.stage import scratch
-from zodiac_sql.language.schema import Predicate, Staged
+from zodiac_sql.language.schema import NO_DATATYPE, Predicate, Staged
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Column, Type
+from zodiac_sql.language.zones import without_zone
 from zodiac_sql.names import CHANGE_FACTS, EXPLICIT_SCHEMA, whole
 from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Part, Relation, columns_of, part_query
@@ -89,15 +91,60 @@ def _datatype(
 ) -> str | None:
     """The RDF datatype of a column in its new type."""
     if old.type is Type.SYMBOL:
-        explicit = _explicit(before.state, known)
-        found = explicit and _literals(before.store, known, old, new, explicit)
-        return found.datatype if found and is_rdf(known) else None
+        return _datatype_of_terms(before, known, old, new, kept)
     if new.type is Type.SYMBOL and old.type is not None and is_rdf(known):
-        return datatype_of(old.type, kept)  # the mark that `alter` has written the literals
+        return NO_DATATYPE if kept is None else kept  # the mark that `alter` wrote the literals
+    if new.type is Type.SYMBOL:
+        return None if new.mixed else kept  # a plain text does not tell
     fractions = new.type in (Type.DECIMAL, Type.FLOAT)
     if fractions and kept is not None and (old.type is Type.INT or kept == f"{XSD}decimal"):
         return f"{XSD}decimal"  # integers are decimals
     return None
+
+
+def _datatype_of_terms(
+    before: Baseline, known: Predicate, old: Column, new: Column, kept: str | None
+) -> str | None:
+    """The RDF datatype of symbols or terms that become native values.
+
+    It is the one that the column had when it was native, if values of this datatype are written as
+    what is there, so that there and back gives what was.
+    """
+    assert new.type is not None
+    explicit = _explicit(before.state, known)
+    found = _literals(before.store, known, old, new, explicit) if explicit else None
+    former = kept if kept and _is_of(kept, new.type) else None
+    if found is None or explicit is None:
+        return former
+    likely = [found.datatype] if is_rdf(known) and kept is None else [former, found.datatype]
+    terms = _texts(known, explicit)
+    same = (one for one in likely if _writes_same(before.store, terms, known, old, found, one))
+    return next(same, likely[-1] if is_rdf(known) else None)
+
+
+def _is_of(datatype: str, type_: Type) -> bool:
+    """Whether a native column of a type can have a datatype: one of floats can be of decimals."""
+    of = literals.TYPES.get(without_zone(datatype))
+    return of is type_ or (of is Type.DECIMAL and type_ is Type.FLOAT)
+
+
+def _writes_same(
+    store: Store,
+    terms: exp.Select,
+    known: Predicate,
+    column: Column,
+    way: Literals,
+    datatype: str | None,
+) -> bool:
+    """Whether the values of all terms, as values of a datatype, become the terms that are there."""
+    term = exp.column(column.name, table="v", quoted=True)
+    if column.mixed:
+        written = term_text(way.value(term), way.type, datatype, known.declared)
+    else:
+        written = literal_text(way.value(term), way.type, datatype_of(way.type, datatype))
+    readable = exp.Case().when(way.fits(term), written)  # others are refused later
+    other = exp.select(exp.true()).from_(terms.copy().subquery("v", copy=False))
+    return not store.rows(other.where(exp.NullSafeNEQ(this=term, expression=readable)).limit(1))
 
 
 def _explicit(state: State, known: Predicate) -> Part | None:
@@ -347,7 +394,7 @@ def _is_exact(value: exp.Expr, old: Column, new: Column) -> exp.Expr:
     if new.type is Type.FLOAT:
         whole_number = _try(value, "BIGINT")
         is_int = exp.cast(whole_number, "VARCHAR").eq(value)
-        kept = exp.cast(_try(value, "DOUBLE"), "HUGEINT").eq(exp.cast(whole_number, "HUGEINT"))
+        kept = _try(_try(value, "DOUBLE"), "HUGEINT").eq(exp.cast(whole_number, "HUGEINT"))
         not_negative_zero = value.neq(exp.Literal.string("-0.0"))
         return exp.or_(exp.and_(exact, not_negative_zero), exp.and_(is_int, kept))
     if new.type in (Type.DATE, Type.TIMESTAMP):

@@ -56,7 +56,7 @@ def _temporary(store: Store) -> list[tuple[str, int | None]]:
         " AND (starts_with(view_name, $1) OR starts_with(view_name, $2))",
         [RANKED, VIEWS],
     )
-    return [(name, size) for name, size in rows if name != dictionary.NEW]
+    return [(name, size) for name, size in rows if name not in dictionary.NEW]
 
 
 def _drop(store: Store, some: Sequence[tuple[str, int | None]]) -> None:

@@ -11,6 +11,7 @@ waiting.py                the small changes that wait in the journal
 open_store.py             opens a file: makes, checks, updates and locks it
 check_file.py             checks that a file is as we make it, before anything is read by name
 migrate.py                brings the catalog of a file up to date, by migrations/*.sql
+former_views.py          views of older files, rewritten for the tables that they read now
 new_files.py              makes a new file in another place, and moves it to its place as a whole
 settings.py               the settings that connections are opened with
 instance.py               a file that DuckDB has open in this process, and whether it is damaged

@@ -148,10 +148,15 @@ INSERT INTO zodiac.log VALUES (NULL, NULL);
 
 -- Kinds: iri, blank, plain (a symbol or a string without datatype), literal (the rest).
 CREATE TABLE zodiac.symbol (
+    id   INTEGER NOT NULL,
+    kind VARCHAR NOT NULL,
+    text VARCHAR NOT NULL
+);
+
+-- The values of those literals that have one (term_values.py): migrations 18 and 19.
+CREATE TABLE zodiac.symbol_value (
     id     INTEGER NOT NULL,
-    kind   VARCHAR NOT NULL,
-    text   VARCHAR NOT NULL,
-    sort   TINYINT,                  -- what the value of a literal is (term_values.py): migration 18
+    sort   TINYINT NOT NULL,
     exact  DECIMAL(38, 18),
     number DOUBLE,
     moment TIMESTAMP,

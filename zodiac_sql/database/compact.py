@@ -127,7 +127,7 @@ def _copy(store: Store) -> int:
             )
             if schema in _OURS:
                 query = query.order_by(exp.Ordered(this=exp.Var(this="ALL")))
-            if (schema, name) == ("zodiac", "symbol"):
+            if schema == "zodiac" and name in ("symbol", "symbol_value"):
                 query = query.where(_is_used(used)) if used else query.limit(0)
             there = exp.table_(name, db=schema, catalog=_MADE, quoted=True)
             store.run(exp.insert(query, there))

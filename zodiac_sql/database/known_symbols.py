@@ -17,10 +17,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from zodiac_sql.database.remembered import Remembered
-from zodiac_sql.database.term_values import EXACT_TYPE, NO_VALUES, VALUE_COLUMNS, value_of_term
+from zodiac_sql.database.term_values import EXACT_TYPE, value_of_term
 
 KNOWN_SYMBOLS = "zodiac$known_symbol"
 """Temporary view of every symbol, published and new (dictionary.py)."""
+
+KNOWN_VALUES = "zodiac$known_value"
+"""Temporary view of the values of all symbols that have one, published and new."""
+
+Statement = tuple[str, list[list[object]]]
+"""The text of a statement, and its parameters."""
 
 
 @dataclass(slots=True)
@@ -31,6 +37,8 @@ class KnownSymbols:
     """New symbols in memory, and their ids."""
     in_table: bool = False
     """Whether the temporary table may have new symbols."""
+    has_values: bool = False
+    """Whether the temporary table of their values may have some."""
     last: int | None = None
     """The last id in the file, if known."""
     remembered: Remembered = field(default_factory=Remembered)
@@ -42,8 +50,9 @@ class KnownSymbols:
 
     def enter_table(self, run: Callable[[str, list[list[object]]], object]) -> None:
         """Put those that are in memory into the table."""
-        self.in_table = True
-        run(*entering('temp."zodiac$new_symbol"', self.few))
+        self.in_table = self.has_values = True
+        for statement, parameters in entering(NEW_TABLES, self.few):
+            run(statement, parameters)
         self.few.clear()
 
     def enter_file(self) -> None:
@@ -60,28 +69,38 @@ class KnownSymbols:
         return self.last is not None and self.last == self.remembered.all_to
 
 
-def entering(table: str, symbols: Mapping[str, int]) -> tuple[str, list[list[object]]]:
-    """The statement that puts symbols into a table, and its parameters.
+@dataclass(frozen=True, slots=True)
+class DictionaryTables:
+    """The two tables of a dictionary: of symbols, and of the values of some."""
+
+    symbols: str
+    values: str
+
+
+NEW_TABLES = DictionaryTables('temp."zodiac$new_symbol"', 'temp."zodiac$new_value"')
+PUBLISHED_TABLES = DictionaryTables("zodiac.symbol", "zodiac.symbol_value")
+
+
+def entering(tables: DictionaryTables, symbols: Mapping[str, int]) -> list[Statement]:
+    """The statements that put symbols into tables.
 
     Their values are read here: to plan the statement that reads those of many takes 8 ms.
     """
     columns: list[list[object]] = [[*symbols.values()], [*symbols]]
-    values = [value_of_term(text) for text in symbols]
-    if not any(values):
-        return _ENTER.format(table=table), columns
-    there = [value or _NOTHING for value in values]
-    return _ENTER_WITH_VALUES.format(table=table), [*columns, *map(list, zip(*there, strict=True))]
+    statements = [(_ENTER.format(table=tables.symbols), columns)]
+    found = ((number, value_of_term(text)) for text, number in symbols.items())
+    if rows := [(number, *value) for number, value in found if value]:
+        values = [list(column) for column in zip(*rows, strict=True)]
+        statements.append((_ENTER_VALUES.format(table=tables.values), values))
+    return statements
 
-
-_NOTHING = (None,) * len(VALUE_COLUMNS)
 
 _ENTER = (
-    f"INSERT INTO {{table}} SELECT id, zodiac.kind(text), text, {NO_VALUES}"
+    "INSERT INTO {table} SELECT id, zodiac.kind(text), text"
     " FROM (SELECT unnest($1) AS id, unnest($2) AS text) AS t"
 )
-_ENTER_WITH_VALUES = (
-    f"INSERT INTO {{table}} SELECT id, zodiac.kind(text), text, {', '.join(VALUE_COLUMNS)} FROM"
-    " (SELECT unnest($1) AS id, unnest($2) AS text, unnest($3::TINYINT[]) AS sort,"
-    f" unnest($4::{EXACT_TYPE}[]) AS exact, unnest($5::DOUBLE[]) AS number,"
-    " unnest($6::TIMESTAMP[]) AS moment, unnest($7::BOOLEAN[]) AS truth) AS t"
+_ENTER_VALUES = (
+    "INSERT INTO {table} SELECT unnest($1::INTEGER[]), unnest($2::TINYINT[]),"
+    f" unnest($3::{EXACT_TYPE}[]), unnest($4::DOUBLE[]), unnest($5::TIMESTAMP[]),"
+    " unnest($6::BOOLEAN[])"
 )

@@ -19,7 +19,7 @@ from zodiac_sql.database.connection import Connection, Parameters
 from zodiac_sql.database.database_file import DatabaseFile
 from zodiac_sql.database.duckdb_errors import explaining
 from zodiac_sql.database.guard import Guard
-from zodiac_sql.database.known_symbols import KNOWN_SYMBOLS, KnownSymbols
+from zodiac_sql.database.known_symbols import KNOWN_SYMBOLS, KNOWN_VALUES, KnownSymbols
 from zodiac_sql.database.log import Log
 from zodiac_sql.database.one_thread import threads_for
 from zodiac_sql.database.render import render
@@ -87,7 +87,7 @@ class Store:
         as_written: bool = False,
     ) -> _Result:
         self.journal.comes()
-        if self.symbols.few and KNOWN_SYMBOLS in text:
+        if self.symbols.few and (KNOWN_SYMBOLS in text or KNOWN_VALUES in text):
             self.symbols.enter_table(self.run)
         return self.connection.run(ask, text, parameters, as_written)
 

@@ -1,4 +1,4 @@
-"""The values of terms, which the dictionary keeps beside their texts.
+"""The values of terms, which the dictionary keeps in a table of their own.
 
 So SQL compares terms of a mixed column, and computes with them, without parsing any text. Only a
 literal with a datatype that has native values has one:
@@ -7,8 +7,8 @@ literal with a datatype that has native values has one:
     moment   of dates and times: when a date begins; in UTC where there is a time zone
     truth    of booleans
 
-`sort` says what the value is; it is NULL for IRIs, blank nodes, and texts, and for literals that
-are not written as their datatype asks for.
+`sort` says what the value is. IRIs, blank nodes, and texts have no row there, and neither have
+literals that are not written as their datatype asks for.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ EXACT_TYPE = "DECIMAL(38, 18)"
 
 VALUE_COLUMNS = ("sort", "exact", "number", "moment", "truth")
 
-NO_VALUES = ", ".join("NULL" for _ in VALUE_COLUMNS)
-"""The values of symbols none of which is a literal with a datatype."""
-
 
 def with_values(rows: str) -> str:
-    """A query of (id, kind, text, sort, exact, number, moment, truth) for one of (id, kind, text).
+    """A query of (id, sort, exact, number, moment, truth) for one of (id, text).
+
+    It has only the symbols that have a value.
 
     It is text, and so is what it is given: constants of this package, without anything of a user.
     No regular expression takes a literal apart: that was two thirds of the time.
     """
     return (
-        f"SELECT id, kind, text, sort, {_EXACT} AS exact, {_NUMBER} AS number,"
+        f"SELECT id, sort, {_EXACT} AS exact, {_NUMBER} AS number,"
         f" {_MOMENT_OF_SORT} AS moment, {_TRUTH} AS truth"
-        f" FROM (SELECT id, kind, text, d, f, ({_SORT})::TINYINT AS sort"
-        f" FROM (SELECT id, kind, text, {_DATATYPE} AS d, {_FORM} AS f"
-        f" FROM (SELECT id, kind, text, {_MIDDLE} AS middle FROM ({rows}) AS r) AS m) AS q) AS s"
+        f" FROM (SELECT id, d, f, ({_SORT})::TINYINT AS sort"
+        f" FROM (SELECT id, {_DATATYPE} AS d, {_FORM} AS f"
+        f" FROM (SELECT id, text, {_MIDDLE} AS middle FROM ({rows}) AS r) AS m"
+        " WHERE middle IS NOT NULL) AS q) AS s WHERE sort IS NOT NULL"
     )
 
 

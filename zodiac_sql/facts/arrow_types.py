@@ -88,15 +88,23 @@ _UNNAMED = re.compile(r"__index_level_[0-9]+__")
 def unsupported(predicate: str, column: str, type_: str) -> str:
     """The message that a column's values cannot be facts, with the way out."""
     holds = "text, integers, floating-point numbers, booleans, dates or timestamps"
-    hint = f" {NESTED}" if _NESTING.match(type_) else ""
+    hint = next((f" {told}" for kind, told in _HINTS.items() if kind.match(type_)), "")
     return (
         f"{predicate}: column {column} has the type {type_}. A fact's column holds {holds}: "
         f"convert it, or leave it out.{hint}"
     )
 
 
-_NESTING = re.compile(r".*\]$|(STRUCT|MAP)\(", re.DOTALL)
-"""DuckDB's types of lists and objects."""
+_HINTS = {
+    re.compile(r"MAP\("): "Of a map, a list of its keys and one of its values can be loaded, with "
+    'explode="tags".',
+    re.compile(r".*\]$|STRUCT\(", re.DOTALL): NESTED,
+    re.compile("BLOB"): "Bytes that write a text can be decoded.",
+    re.compile("TIME(_NS)?$"): "A time of day can be text, or a number of seconds.",
+    re.compile("INTERVAL"): "A duration can be a number of seconds.",
+    re.compile("dense_union|UNION"): "Each type can have a column of its own.",
+}
+"""What can be done with values of DuckDB's types, and of others that it does not read."""
 
 
 def _extension(field: pa.Field) -> str | None:

@@ -3,7 +3,8 @@
 A level of the index that has a name is a column, before the others: groupby and set_index make such
 levels, and without them different rows would be one fact. An index without a name that counts the
 rows is none. Another index without a name is refused, because it may hold what tells rows apart.
-A series is a frame with one column.
+A series is a frame with one column. Of columns with several levels of names, as agg makes them, the
+names are joined: celsius_min.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ def table_of(
     """
     import pyarrow as pa
 
-    frame = _with_index(predicate, _framed(rows) if _is(rows, "Series") else rows)
+    frame = _framed(rows) if _is(rows, "Series") else rows
+    frame = _with_index(predicate, _with_one_level(frame))
     if twice := _first_repeated(list(frame.columns)):
         raise DataError(f"{predicate}: two columns are called {twice}. Rename one.")
     try:
@@ -63,6 +65,14 @@ def table_of(
         table, labelled, more = table_of(predicate, frame, explode)
         return table, labelled, [*terms, *more]
     return table, any(isinstance(label, str) for label in frame.columns), ()
+
+
+def _with_one_level(frame: Any) -> Any:
+    """The frame with one name for each column; what is empty in a level adds nothing to it."""
+    if frame.columns.nlevels == 1:
+        return frame
+    names = ["_".join(str(part) for part in label if part != "") for label in frame.columns]
+    return frame.set_axis(names, axis="columns")
 
 
 def _framed(series: Any) -> Any:

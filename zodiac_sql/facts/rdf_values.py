@@ -132,7 +132,9 @@ def _written(symbol: exp.Expr, datatype: str, zoned: bool) -> tuple[list[exp.Exp
     way = Literals(type_, {datatype: _form(datatype, type_, zoned)}, None)
     zone = "Z" if zoned else None
     own = datatype_of(type_, literals.common_datatype([datatype], type_, zone))
-    written = [literal_text(way.value(symbol), type_, own)]
+    # A column that is declared, or of several datatypes, has none.
+    each = dict.fromkeys((own, datatype_of(type_, None)))
+    written = [literal_text(way.value(symbol), type_, one) for one in each]
     if zoned:
         written.append(moment_text(_lexical(symbol), datatype))
     if type_.numeric:  # the column may have been one of several datatypes
@@ -142,7 +144,7 @@ def _written(symbol: exp.Expr, datatype: str, zoned: bool) -> tuple[list[exp.Exp
         written += [
             literal_text(number.copy(), Type.FLOAT, one)
             for one in several
-            if one != own or type_ is Type.DECIMAL
+            if one not in each or type_ is Type.DECIMAL
         ]
         if type_ is not Type.FLOAT:
             exact = exp.cast(way.value(symbol), TEXT_TYPES[Type.DECIMAL])

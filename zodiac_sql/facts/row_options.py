@@ -73,18 +73,19 @@ def described(given: RowKeywords) -> dict[str, object]:
     Columns that rules name are not among them.
     """
     rest = {key: value for key, value in given.items() if key not in RowKeywords.__annotations__}
-    nulls = given.get("nulls", "refuse")
-    if isinstance(nulls, str) and nulls not in ("refuse", "skip-row"):
+    nulls, explode = given.get("nulls"), given.get("explode")
+    nulls = "refuse" if nulls is None else nulls
+    if nulls not in ("refuse", "skip-row") and not isinstance(nulls, Mapping):
         raise DataError(
-            f'nulls is "refuse", "skip-row", or the values of empty cells by column: {nulls!r} is '
-            "none of them."
+            'nulls is "refuse", "skip-row", or the values of empty cells by column, '
+            f'{{"celsius": 0}}: {nulls!r} is none of them.'
         )
     columns = given.get("columns")
     return {
         "skips_rows": nulls == "skip-row",
         "fills": dict(nulls) if isinstance(nulls, Mapping) else None,
         "columns": None if columns == READ else _columns(columns),
-        "explode": _exploded(given.get("explode", ())),
+        "explode": _exploded(() if explode is None else explode),
         **rest,
     }
 
@@ -96,7 +97,11 @@ def _columns(given: Iterable[str] | Mapping[str, str] | None) -> Mapping[str, st
         raise DataError(
             f'columns is a list of names, [{given!r}], or "read": those that rules name.'
         )
+    if not isinstance(given, Iterable):
+        raise DataError(f'columns is a list of names, ["celsius"]: {given!r} is none.')
     found = dict(given) if isinstance(given, Mapping) else {name: name for name in given}
+    if wrong := [name for pair in found.items() for name in pair if not isinstance(name, str)]:
+        raise DataError(f"columns has names of columns, which are text: {wrong[0]!r} is none.")
     names = [name.lower() for name in found.values()]
     if not found or len(set(names)) < len(names):
         raise DataError("columns names at least one column, and no two by the same name.")
@@ -104,7 +109,11 @@ def _columns(given: Iterable[str] | Mapping[str, str] | None) -> Mapping[str, st
 
 
 def _exploded(given: str | Iterable[str]) -> tuple[str, ...]:
+    if not isinstance(given, Iterable):
+        raise DataError(f"explode is the name of a column, or a list of names: {given!r} is none.")
     names = (given,) if isinstance(given, str) else tuple(given)
+    if wrong := [name for name in names if not isinstance(name, str)]:
+        raise DataError(f"explode has names of columns, which are text: {wrong[0]!r} is none.")
     if len(set(names)) < len(names):
         raise DataError("explode names no column twice.")
     return names

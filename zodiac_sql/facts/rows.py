@@ -22,6 +22,7 @@ from zodiac_sql.facts.decimal_rows import is_wide_decimal, with_wide_decimals
 from zodiac_sql.facts.moment_texts import READERS, reads_as
 from zodiac_sql.facts.pandas_frames import is_pandas, table_of
 from zodiac_sql.facts.python_values import has_surrogate, shown
+from zodiac_sql.facts.readable_arrow import readable
 from zodiac_sql.facts.row_options import AS_THEY_ARE, RowOptions
 from zodiac_sql.facts.spark_frames import is_spark, stream
 from zodiac_sql.facts.tuple_columns import TupleColumn, column_of, fitting
@@ -130,6 +131,7 @@ def _offered(
     import pyarrow as pa
 
     left_out = LeftOut()
+    data = readable(predicate, data)
     if options is not AS_THEY_ARE:
         data = chosen(subject, data, options, left_out)
     numbered = bool(options.explode)

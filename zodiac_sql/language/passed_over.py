@@ -12,6 +12,7 @@ from zodiac_sql.language.syntax import (
     Aggregate,
     Atom,
     Call,
+    Constant,
     Expression,
     Literal,
     Rule,
@@ -40,9 +41,26 @@ class Asked:
     """Whether it is a comparison: of SYMBOL, that asks for plain texts."""
 
 
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A comparison of what stands in one atom: of each fact there it has a value, or none."""
+
+    rule: str
+    atom: Atom
+    test: Call
+    told: str
+    """The comparison or the call, as it is written."""
+
+
 def asked(rule: Rule, columns: Columns, functions: Functions) -> tuple[Asked, ...]:
-    """What a rule asks of the columns from which its variables are."""
+    """What a rule asks of the columns from which its variables are, but what is `compared`."""
     found = (_asked(rule.name, body, columns, functions) for body in _bodies(rule.body))
+    return tuple(dict.fromkeys(chain.from_iterable(found)))
+
+
+def compared(rule: Rule, columns: Columns, functions: Functions) -> tuple[Compared, ...]:
+    """What a rule compares within one atom, where no column alone says what has no value."""
+    found = (_compared(rule.name, body, columns, functions) for body in _bodies(rule.body))
     return tuple(dict.fromkeys(chain.from_iterable(found)))
 
 
@@ -58,26 +76,61 @@ def _bodies(body: Body) -> Iterator[Body]:
 
 
 def _asked(rule: str, body: Body, columns: Columns, functions: Functions) -> Iterator[Asked]:
-    atoms = [literal for literal in body if isinstance(literal, Atom)]
-    if not any(Type.ANY in columns[atom.predicate] for atom in atoms):
-        return
-    types = body_types(body, columns, functions).types
+    atoms = _with_terms(body, columns)
+    types = body_types(body, columns, functions).types if atoms else {}
     yield from (
-        Asked(rule, atom.predicate, place, kind, told, is_compared)
-        for name, kind, told, is_compared in _of_variables(body, types, functions)
+        Asked(rule, atom.predicate, place, of.kind, of.told, of.compared is not None)
+        for of in (_of_variables(body, types, functions) if atoms else ())
+        if not any(_has_both(atom, of) for atom in atoms)
         for atom in atoms
         for place, term in enumerate(atom.terms)
         if isinstance(term, Variable)
-        and term.name == name
+        and term.name == of.variable
         and columns[atom.predicate][place] is Type.ANY
     )
+
+
+def _compared(rule: str, body: Body, columns: Columns, functions: Functions) -> Iterator[Compared]:
+    atoms = _with_terms(body, columns)
+    types = body_types(body, columns, functions).types if atoms else {}
+    yield from (
+        Compared(rule, atom, of.compared, of.told)
+        for of in (_of_variables(body, types, functions) if atoms else ())
+        for atom in atoms
+        if of.compared is not None and _has_both(atom, of)
+    )
+
+
+def _with_terms(body: Body, columns: Columns) -> list[Atom]:
+    """The atoms of a body, if one of them has a mixed column."""
+    atoms = [literal for literal in body if isinstance(literal, Atom)]
+    return atoms if any(Type.ANY in columns[atom.predicate] for atom in atoms) else []
+
+
+def _has_both(atom: Atom, of: _OfVariable) -> bool:
+    """Whether an atom has all that is compared, and what has an order depends on both sides.
+
+    What a rule computes first is left out: of facts that the rule does not read it may fail.
+    """
+    if of.compared is None or of.kind not in (Type.ANY, Type.SYMBOL):
+        return False
+    sides = {side for side in of.compared.arguments if not isinstance(side, Constant)}
+    return len(sides) > 1 and sides <= set(atom.terms)
 
 
 _OF_ORDER = frozenset(("<", "<=", ">", ">=", "least", "greatest"))
 """Operators and functions that ask for an order. Equality always has a value."""
 
-_OfVariable = tuple[str, Type, str, bool]
-"""The name of a variable, and what Asked has of it."""
+
+@dataclass(frozen=True, slots=True)
+class _OfVariable:
+    """A variable of terms, and what Asked has of it."""
+
+    variable: str
+    kind: Type
+    told: str
+    compared: Call | None = None
+    """The comparison that asks for it."""
 
 
 def _of_variables(
@@ -87,18 +140,19 @@ def _of_variables(
     arranged = arrange(body)
     for test in arranged.filters:
         if test.operator in _OF_ORDER:
-            yield from _of_compared((test.left, test.right), str(test), types, functions)
+            test_ = Call(test.operator, (test.left, test.right))
+            yield from _of_compared(test_, str(test), types, functions)
     expressions = [step.expression for step in arranged.steps]
     expressions += [side for test in arranged.filters for side in (test.left, test.right)]
     for call in calls(*expressions):
         if call.function in _OF_ORDER:
-            yield from _of_compared(call.arguments, str(call), types, functions)
+            yield from _of_compared(call, str(call), types, functions)
         elif call.function not in COMPARISONS:
             yield from _of_call(call, types, functions)
 
 
 def _of_compared(
-    sides: Sequence[Expression],
+    test: Call,
     told: str,
     types: Mapping[str, Type | None],
     functions: Functions,
@@ -107,14 +161,14 @@ def _of_compared(
 
     Of terms alone it is ANY: which of them meet is not known.
     """
-    found = [t for t in (expression_type(side, types, functions) for side in sides) if t]
+    found = [t for t in (expression_type(side, types, functions) for side in test.arguments) if t]
     kinds = {_kind(type_) for type_ in found if type_ is not Type.ANY} or {Type.ANY}
     if len(kinds) == 1:
         (kind,) = kinds
-        for side in sides:
+        for side in test.arguments:
             if _is_term(side, types):
                 assert isinstance(side, Variable)
-                yield side.name, kind, told, True
+                yield _OfVariable(side.name, kind, told, test)
 
 
 def _of_call(
@@ -127,7 +181,7 @@ def _of_call(
         kinds = {_kind(t) for t in builtin.parameter(place, len(call.arguments)) if t != Type.ANY}
         if _is_term(argument, types) and len(kinds) == 1:
             assert isinstance(argument, Variable)
-            yield argument.name, kinds.pop(), str(call), False
+            yield _OfVariable(argument.name, kinds.pop(), str(call))
 
 
 def _is_term(expression: Expression, types: Mapping[str, Type | None]) -> bool:

@@ -8,6 +8,9 @@ from dataclasses import dataclass, replace
 
 from zodiac_sql.language.syntax import Column, Type
 
+NO_DATATYPE = ""
+"""The entry of a column of symbols whose values `alter` has written, where it had no datatype."""
+
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
@@ -16,7 +19,8 @@ class Predicate:
     `name` is as in rules (IRIs in full), `sql_name` names its view and tables. A column's type may
     be inferred through rules; `settled` holds the types that a declaration or facts have fixed.
     `datatypes` are the RDF datatypes that native columns had when they came from RDF. A column of
-    symbols has one if it was native, and `alter` has made literals of its values.
+    symbols or terms has one if it was native, and `alter` has written its values: the one that it
+    had, or NO_DATATYPE.
 
     A table without rows makes sure that its predicate is there. It is `declared` then, but nothing
     is settled: the types that it had stand only until facts come.

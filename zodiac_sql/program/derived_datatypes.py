@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from zodiac_sql.language.schema import Predicate
+from zodiac_sql.language.schema import NO_DATATYPE, Predicate
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Aggregate, Atom, Binding, Literal, Term, Type, Variable
 from zodiac_sql.language.zones import common_zone, in_zone, without_zone, zone_of
@@ -36,7 +36,7 @@ _PLAIN = frozenset(
 def with_datatypes(state: State) -> Mapping[str, Predicate]:
     """The predicates of a state, with the datatypes of what rules derive."""
     kept = {datatype for known in state.schema.values() for datatype in known.datatypes}
-    if kept <= _PLAIN | {None}:
+    if kept <= _PLAIN | {None, NO_DATATYPE}:
         return state.schema
     return _found(_Same(state))
 

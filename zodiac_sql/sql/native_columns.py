@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.dictionary import KNOWN
+from zodiac_sql.database.known_symbols import KNOWN_VALUES
 from zodiac_sql.database.statements import temp_table
 from zodiac_sql.facts.native_text import datatype_of, literal_text
 from zodiac_sql.language.syntax import Type
@@ -34,16 +35,21 @@ def with_native(
     query = query.from_(item, copy=False)
     for place, (column, type_) in enumerate(read.items()):
         shown: exp.Expr = exp.column(column, table=alias, quoted=True)
-        if context.spelled:
-            parts = parts_of_text(shown)
-        else:
-            symbol = f"s{place}"
-            same = exp.column("id", table=symbol).eq(shown)
-            query = query.join(temp_table(KNOWN).as_(symbol), on=same, copy=False)
-            parts, shown = parts_of_symbol(symbol), exp.column("text", table=symbol)
+        parts = parts_of_text(shown) if context.spelled else parts_of_symbol(f"w{place}")
+        if not context.spelled:
+            query = _with_rows(query, KNOWN_VALUES, f"w{place}", shown)
+        if exactly and not context.spelled:
+            query = _with_rows(query, KNOWN, f"s{place}", shown)
+            shown = exp.column("text", table=f"s{place}")
         value = context.left(native(parts, type_), SQL_TYPES[type_])
         query = query.select(value.as_(native_name(column), quoted=True), copy=False)
         if exactly:
             written = literal_text(value.copy(), type_, datatype_of(type_, None))
             query = query.where(shown.copy().eq(context.left(written, "TEXT")), copy=False)
     return query.subquery(alias, copy=False)
+
+
+def _with_rows(query: exp.Select, name: str, alias: str, id_: exp.Expr) -> exp.Select:
+    """A query joined with what a temporary view has of symbols."""
+    same = exp.column("id", table=alias).eq(id_.copy())
+    return query.join(temp_table(name).as_(alias), on=same, copy=False)

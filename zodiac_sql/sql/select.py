@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from zodiac_sql.language.binding import arrange, variables
 from zodiac_sql.language.mixed import reads_values
-from zodiac_sql.language.syntax import Column, Literal, Rule, Type, Variable
+from zodiac_sql.language.syntax import Atom, Call, Column, Literal, Rule, Type, Variable
 from zodiac_sql.language.types import body_types, expression_type, is_narrowed
 from zodiac_sql.names import RANK
 from zodiac_sql.sql.body import Body
@@ -91,6 +91,17 @@ def compile_goals(
     if not columns:
         columns = [exp.true().as_(HOLDS.name, quoted=True)]
     return body.joins.query.select(*columns, copy=False).distinct(copy=False)
+
+
+def compile_facts_without_value(atom: Atom, call: Call, context: Context) -> exp.Select:
+    """The SELECT of the facts of an atom, as they are stored, for which a call has no value."""
+    body = Body(context, (atom,))
+    body.build_goals(arrange((atom,)))
+    body.joins.where(body.values.of(call).sql.is_(exp.null()))
+    body.joins.restrict()
+    known = body.values.known.items()
+    columns = (value.sql.copy().as_(name, quoted=True) for name, value in known)
+    return body.joins.query.select(*columns, copy=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from zodiac_sql.database.term_values import (
     DECIMAL,
     EXACT_TYPE,
     FLOAT,
+    VALUE_COLUMNS,
     WHOLE,
     ZONED,
 )
@@ -64,8 +65,8 @@ class Parts:
 
 
 def parts_of_symbol(alias: str) -> Parts:
-    """The parts of a term, where its row of the dictionary is joined under an alias."""
-    return Parts(*(exp.column(name, table=alias) for name in TYPES))
+    """The parts of a term, where the values of symbols are joined under an alias."""
+    return Parts(None, *(exp.column(name, table=alias) for name in VALUE_COLUMNS))
 
 
 def parts_of_text(shown: exp.Expr) -> Parts:

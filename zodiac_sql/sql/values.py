@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from zodiac_sql.database.column_types import SQL_TYPES
 from zodiac_sql.database.dictionary import KNOWN
+from zodiac_sql.database.known_symbols import KNOWN_VALUES
 from zodiac_sql.database.statements import once, temp_table, text
 from zodiac_sql.database.term_values import LOCAL
 from zodiac_sql.facts.native_text import datatype_of, literal_text
@@ -83,12 +84,12 @@ class Values:
     types: Mapping[str, Type | None]
     joins: Joins
     known: dict[str, Value] = field(default_factory=dict)
-    _symbols: dict[str, str] = field(default_factory=dict)
-    """The aliases of symbols that are joined in already, by the SQL of their ids."""
+    _rows: dict[tuple[str, str], str] = field(default_factory=dict)
+    """The aliases of what is joined in already, by its table and the SQL of the symbol's id."""
 
     def replace(self, known: dict[str, Value]) -> None:
         """Replace all values: those from before are inside a subquery now, out of reach."""
-        self.known, self._symbols = known, {}
+        self.known, self._rows = known, {}
 
     def of(self, expression: Expression) -> Value:
         """The value of an expression whose variables are known."""
@@ -195,7 +196,7 @@ class Values:
             return Parts(self.shown(value), exp.cast(exp.null(), "TINYINT"))
         if self.context.spelled:
             return parts_of_text(self.shown(value))
-        return parts_of_symbol(self._symbol(value.sql))
+        return parts_of_symbol(self._value(value.sql))
 
     def native(self, value: Value, type_: Type | None) -> exp.Expr:
         """The value of a native type that a term is equal to; other values as they are."""
@@ -265,12 +266,19 @@ class Values:
 
     def _symbol(self, id_: exp.Expr, kind: str = "") -> str:
         """The alias of the dictionary's row of a symbol."""
-        key = id_.sql()
-        if key not in self._symbols:
-            alias = self._symbols[key] = self.joins.alias("t")
+        return self._row(KNOWN, "t", id_, kind)
+
+    def _value(self, id_: exp.Expr) -> str:
+        """The alias of the row of a symbol's value, which has only NULL if there is none."""
+        return self._row(KNOWN_VALUES, "w", id_, "LEFT")
+
+    def _row(self, table: str, letter: str, id_: exp.Expr, kind: str) -> str:
+        key = table, id_.sql()
+        if key not in self._rows:
+            alias = self._rows[key] = self.joins.alias(letter)
             same = exp.column("id", table=alias).eq(id_.copy())
-            self.joins.join(temp_table(KNOWN).as_(alias), [same], kind=kind)
-        return self._symbols[key]
+            self.joins.join(temp_table(table).as_(alias), [same], kind=kind)
+        return self._rows[key]
 
     def as_id(self, value: Value) -> exp.Expr:
         """A value as it is stored; text that no symbol has becomes NULL, which equals nothing."""

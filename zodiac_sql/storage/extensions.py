@@ -205,6 +205,16 @@ def decoded(
             value = exp.column("text", table=alias)
         query = query.select(value.as_(column.name, quoted=True, copy=False), copy=False)
         if numbers and column.name in numbers:
-            number = exp.column("number", table=f"t{index}")
+            number = exp.column("number", table=f"w{index}")
             query = query.select(number.as_(numbers[column.name], quoted=True), copy=False)
+    for index, column in enumerate(relation.stored):
+        if numbers and column.name in numbers:
+            query = _with_values(query, column.name, f"w{index}")
     return query
+
+
+def _with_values(query: exp.Select, column: str, alias: str) -> exp.Select:
+    """A query of facts x with the values of the terms in a column; NULL where there is none."""
+    same = exp.column("id", table=alias).eq(exp.column(column, table="x", quoted=True))
+    values = exp.to_table("zodiac.symbol_value").as_(alias, copy=False)
+    return query.join(joining(values, "LEFT"), on=same, copy=False)

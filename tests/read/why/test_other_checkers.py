@@ -67,6 +67,8 @@ def test_right_reasons_are_accepted() -> None:
         {"fails": "21 > 30 is false"},
         {"fails": "blocked by off(b)", "kind": "blocked"},
         {"kind": "no fact", "fails": "no reading(b, 20)"},
+        {"kind": "no value", "fails": "20 > 30 has no value"},
+        {"kind": "no value", "fails": "20 > 30 is false"},
         {"holds": ("reading(b, 20)", "20 > 30", "not off(b)")},
         {"holds": ("not off(b)",)},
         {"holds": ("reading(a, 40)", "not off(b)")},

@@ -162,8 +162,9 @@ def _looked_up(
     return column(wanted, alias), query
 
 
-_OF_SYMBOL = ("text", "kind", "sort", "exact", "number", "moment")
-"""What expressions need of a symbol."""
+_OF_SYMBOL = ("text", "kind")
+_OF_VALUE = ("sort", "exact", "number", "moment")
+"""What expressions need of a symbol, and of its value."""
 
 
 def with_symbols(
@@ -178,12 +179,15 @@ def with_symbols(
         return solutions.subquery(alias), alias, {}
     query = exp.select(f"{inner}.*", copy=False).from_(solutions.subquery(inner), copy=False)
     for name in ids:
-        value, query = _looked_up(query, column(name, inner), "id", "text", names, "LEFT")
-        for of in _OF_SYMBOL:
-            found = exp.column(of, table=value.args["table"], quoted=True)
-            query = query.select(found.as_(f"{name}${of}", quoted=True), copy=False)
+        for table, fields in (("symbol", _OF_SYMBOL), ("symbol_value", _OF_VALUE)):
+            row = names.fresh()
+            same = column("id", row).eq(column(name, inner))
+            item = exp.table_(table, db="zodiac", alias=row)
+            query = query.join(item, on=same, join_type="LEFT", copy=False)
+            found = (column(of, row).as_(f"{name}${of}", quoted=True) for of in fields)
+            query = query.select(*found, copy=False)
     found_: dict[str, list[exp.Expr]] = {
-        name: [column(f"{name}${of}", alias) for of in _OF_SYMBOL] for name in ids
+        name: [column(f"{name}${of}", alias) for of in (*_OF_SYMBOL, *_OF_VALUE)] for name in ids
     }
     return query.subquery(alias, copy=False), alias, found_
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from zodiac_sql.cost.rounds import is_narrow
-from zodiac_sql.database import dictionary
 from zodiac_sql.database.one_thread import one_thread
 from zodiac_sql.database.statements import (
     create_temp,
@@ -338,12 +337,11 @@ class _Own:
         steps = steps.join(joining(item, "LEFT"), on=on, copy=False)
         # Of a group that is new, the value itself is looked up, but not compared.
         id_ = exp.func("coalesce", other.copy(), value.copy())
-        symbol = temp_table(dictionary.KNOWN).as_(f"s{alias}")
-        on = exp.column("id", table=f"s{alias}").eq(id_)
-        steps = steps.join(symbol, on=on, copy=False)
+        row = f"s{alias}", f"v{alias}"
+        steps = terms.with_row(steps, id_, *row)
         kind = exp.LT if self.best.function == "min" else exp.GT
         order = exp.column(ORDER, table="c", quoted=True)
-        better = kind(this=order, expression=terms.place_of(terms.of_row(f"s{alias}")))
+        better = kind(this=order, expression=terms.place_of(terms.of_row(*row)))
         return steps.where(exp.or_(other.is_(exp.null()), better), copy=False)
 
     def _first(self, rows: exp.Query) -> exp.Select:
@@ -362,10 +360,7 @@ class _Own:
         """SELECT rows with what puts their values in order."""
         columns = columns_of(self.relation, alias)
         value = columns[self.best.place]
-        order = terms.place_of(terms.of_row("s")) if self.has_terms else value.copy()
+        order = terms.place_of(terms.of_row("s", "v")) if self.has_terms else value.copy()
         query = exp.select(*columns, order.as_(ORDER, quoted=True))
         query = query.from_(rows.subquery(alias, copy=False), copy=False)
-        if not self.has_terms:
-            return query
-        symbol = temp_table(dictionary.KNOWN).as_("s")
-        return query.join(symbol, on=exp.column("id", table="s").eq(value.copy()), copy=False)
+        return terms.with_row(query, value, "s", "v") if self.has_terms else query

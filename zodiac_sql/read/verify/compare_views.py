@@ -9,6 +9,7 @@ from sqlglot import TokenType, exp, tokenize
 
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.column_types import SQL_TYPES
+from zodiac_sql.database.known_symbols import KNOWN_VALUES
 from zodiac_sql.database.permitted import require_harmless
 from zodiac_sql.database.statements import create_temp_view, temp_table
 from zodiac_sql.database.statements import shown as shown_view
@@ -57,7 +58,10 @@ def _compare_numbers(work: VerifiedFile, predicate: Predicate) -> None:
     for place, (name, number) in enumerate(number_names(predicate.columns).items()):
         same = exp.column("text", table=f"t{place}").eq(exp.column(name, table="x", quoted=True))
         query = query.join(temp_table(dictionary.KNOWN).as_(f"t{place}"), on=same)
-        right = exp.column("number", table=f"t{place}")
+        valued = exp.column("id", table=f"w{place}").eq(exp.column("id", table=f"t{place}"))
+        values = temp_table(KNOWN_VALUES).as_(f"w{place}")
+        query = query.join(values, on=valued, join_type="LEFT")
+        right = exp.column("number", table=f"w{place}")
         shown = exp.column(number, table="x", quoted=True)
         wrong.append(exp.NullSafeNEQ(this=right, expression=shown))
     name = f"main.{predicate.sql_name}"

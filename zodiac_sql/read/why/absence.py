@@ -33,9 +33,10 @@ class Attempt:
     `holds` is the largest part of its body that can hold at once, with the values put in; `values`
     are those of its variables. `literal` is the literal of the body that fails then, without
     values, and `fails` says it with them: a fact that is not there ("no reading(wt3, _)"), a
-    comparison ("24.0 > 30 is false"), a negated fact that is there ("blocked by maintenance(wt3)"),
-    an aggregate without a group ("no group: avg(T) of reading(W, T) with W = wt3"), or a computed
-    value that is another one.
+    comparison ("24.0 > 30 is false"), what cannot be compared or computed ("24.0 < n/a has no
+    value"), a negated fact that is there ("blocked by maintenance(wt3)"), an aggregate without a
+    group ("no group: avg(T) of reading(W, T) with W = wt3"), or a computed value that is another
+    one.
     """
 
     rule: str

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from sqlglot import exp
 
 from zodiac_sql.database.store import Store
-from zodiac_sql.language.binding import arrange, used_functions, variables
+from zodiac_sql.language.binding import arrange, needed, used_functions, variables
 from zodiac_sql.language.datatypes import text_of_term
 from zodiac_sql.language.functions import Functions, require
+from zodiac_sql.language.literals import opposite
+from zodiac_sql.language.substitution import put_in
 from zodiac_sql.language.syntax import (
     Aggregate,
     Atom,
@@ -143,7 +146,7 @@ class _Tried:
             head = shown(rule.head, {})
             return Attempt(rule.name, rule.text, "head", head, f"no {head} is like that")
         known = {**{n: (c.value, c.type) for n, c in given.items()}, **values}
-        kind, fails = self._failure(failing, known, rule.body)
+        kind, fails = self._failure(failing, part, known, rule.body)
         below = None
         if depth > 1 and isinstance(failing, Atom):
             below = self.absent(_put(failing, known), depth - 1)
@@ -238,7 +241,7 @@ class _Tried:
     # What fails
 
     def _failure(
-        self, literal: Literal, values: Values, body: Sequence[Literal]
+        self, literal: Literal, part: tuple[Literal, ...], values: Values, body: Sequence[Literal]
     ) -> tuple[Kind, str]:
         if isinstance(literal, Atom):
             return "no fact", f"no {shown(literal, values)}"
@@ -246,21 +249,45 @@ class _Tried:
             return "blocked", f"blocked by {self._blocking(literal.atom, values)}"
         if isinstance(literal, Aggregate):
             return "no group", f"no group: {_of_group(literal, values)}"
-        text = shown(literal, values)
-        if isinstance(literal, Binding):
-            return "no value", f"{text} has no value"
-        if literal.span is None:  # what _ties adds
-            assert isinstance(literal.left, Variable)
-            wanted = filled_in(literal.right, {})
-            found = spelled(*values[literal.left.name])
-            told = _told(literal.left, body)
-            return "other value", f"{told} would be {found}, and not {wanted}"
-        return "comparison", f"{text} is false"
+        if literal.span is not None:
+            test = _as_test(literal)
+            if not self._has_value(test, part, values):
+                return "no value", f"{shown(test, values)} has no value"
+            return "comparison", f"{shown(test, values)} is false"
+        assert isinstance(literal, Comparison) and isinstance(literal.left, Variable)  # by _ties
+        wanted = filled_in(literal.right, {})
+        found = spelled(*values[literal.left.name])
+        told = _told(literal.left, body)
+        return "other value", f"{told} would be {found}, and not {wanted}"
+
+    def _has_value(self, test: Comparison, part: tuple[Literal, ...], known: Values) -> bool:
+        """Whether a test that fails beside a part of its body is false: then its opposite holds.
+
+        What cannot be compared has no value, nor has it an opposite: a text beside a number.
+        """
+        placed = arrange(part)
+        given = {name: constant_of(*value) for name, value in known.items()}
+        free = {name: c for name, c in given.items() if name not in placed.bound}
+        opposite_ = put_in(replace(test, operator=opposite(test.operator)), free)
+        assert isinstance(opposite_, Comparison)
+        if not needed(opposite_) <= placed.bound:
+            return False  # it computes a variable that nothing else has
+        terms = chain.from_iterable(atom.terms for atom in placed.atoms)
+        groups = chain.from_iterable(one.group for one in placed.aggregates)
+        read = {v.name for v in variables(*terms, *groups)}
+        there = {name: c for name, c in given.items() if name in read}
+        return self._first((*part, opposite_), there) is not None
 
     def _blocking(self, atom: Atom, values: Values) -> str:
         """The first fact that a negated atom forbids and that is there."""
         found = self._first((named := _named(_put(atom, values)),), {})
         return shown(named, found or {})
+
+
+def _as_test(literal: Comparison | Binding) -> Comparison:
+    if isinstance(literal, Comparison):
+        return literal
+    return Comparison(literal.variable, "=", literal.expression, literal.span)
 
 
 def _told(variable: Variable, body: Sequence[Literal]) -> str:
