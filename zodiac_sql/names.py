@@ -29,6 +29,9 @@ NUMBER = "zodiac$row"
 TAG = "zodiac$tag"
 """Column of a table whose rows belong to many predicates: which of them a row belongs to."""
 
+ORDER = "zodiac$mark"
+"""Column of a query beside terms of all kinds: what puts them in order."""
+
 ROUND = "zodiac$round"
 """Column of such a table in which one row counts the rounds of a recursion."""
 
@@ -42,9 +45,9 @@ whether a fact entered ("insert") or left ("delete")."""
 INSERTED = "_inserted"
 """The last of these as the file has it."""
 
-RESERVED = (RANK, NUMBER, "zodiac$mark", "zodiac$entered")
-"""Names that no column of a predicate can have, in whatever case. (The last two are not used any
-more, but earlier versions refuse a file that has them.)"""
+RESERVED = (RANK, NUMBER, ORDER, "zodiac$entered")
+"""Names that no column of a predicate can have, in whatever case. (The last one is not used any
+more, but earlier versions refuse a file that has it.)"""
 
 CHANGE_FACTS = "zodiac$change_"
 """Prefix of the temporary tables from which a Change reads its facts."""

@@ -47,7 +47,7 @@ class MixedBest:
             value = self.value(scope, recursive)
             if value is None:
                 continue
-            if recursive and chance(drawn.rng, 25):
+            if recursive and head.kinds[-1] != "any" and chance(drawn.rng, 25):
                 worse = ("<", "<=") if head.best == "MIN" else (">", ">=")
                 limit = drawn.rng.choice(drawn.pools[head.kinds[-1]])
                 body.append(Compare(VALUE, drawn.rng.choice(worse), limit))
@@ -64,15 +64,34 @@ class MixedBest:
 
     def value(self, scope: Scope, recursive: bool) -> Any:
         rng, kind = self.drawn.rng, self.head.kinds[-1]
-        other = self.native(scope)
+        other = self.term(scope) if kind == "any" else self.native(scope)
         if not recursive:
             return other
         if other is None or chance(rng, 35):
             return VALUE
+        if kind == "any":
+            return self.passed_on(scope, other)
         least = self.head.best == "MIN"
         if least and kind == "int" and chance(rng, 50):
             return Call("+", (VALUE, Call("abs", (other,))))
         return Call("greatest" if least else "least", (VALUE, other))
+
+    def passed_on(self, scope: Scope, other: Any) -> Any:
+        """The value as it is: nothing may be computed from a term that depends on itself."""
+        condition, _ = self.drawn.condition(scope)
+        if not isinstance(condition, Call) or chance(self.drawn.rng, 50):
+            return VALUE
+        both = (VALUE, other) if chance(self.drawn.rng, 50) else (other, VALUE)
+        return Call("if", (condition.arguments[0], *both))
+
+    def term(self, scope: Scope) -> Any:
+        """A value of any kind: of a variable, mostly one of terms, computed, or a constant."""
+        rng = self.drawn.rng
+        found = scope.of(("any",)) or list(scope.bound)
+        if found and not chance(rng, 35):
+            return rng.choice(found)
+        value, kind = self.drawn.expression(scope)
+        return self.drawn.constant("any") if kind is None else value
 
     def native(self, scope: Scope) -> Any:
         """A value of the column's type: of a native variable, or what a term is."""

@@ -117,7 +117,7 @@ def _derived(rng: Random, name: str, native: str, level: int, declared: bool) ->
     kinds, what = _kinds(rng, native), rng.randrange(100)
     if what >= 15:
         return Predicate(name, kinds, level, what < 45, declared)
-    value = rng.choice(("int", "int", "decimal", "float", "date", "timestamp"))
+    value = rng.choice(("int", "any", "any", "any", "decimal", "float", "date", "timestamp"))
     best = rng.choice(("MIN", "MAX"))
     return Predicate(name, (*kinds[:2], value), level, True, declared, best)
 

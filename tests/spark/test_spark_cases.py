@@ -34,7 +34,10 @@ ACCEPTED = [case for case in DIRECTORIES if not (case / "expected_error.txt").ex
 COMPUTING = ("aggregates", "any", "bind", "comparison", "numbers", "terms")
 """Topics in which Spark computes values in ways of its own, or leaves them to DuckDB."""
 
-MIXED = ("aggregates", "conditions", "order_of_values", "sums_at_the_limit")
+MIXED = (
+    "aggregates", "best_terms", "best_terms_passed_on", "conditions", "order_of_values",
+    "sums_at_the_limit",
+)  # fmt: skip
 """Cases of columns of terms of all kinds."""
 
 

@@ -21,7 +21,7 @@ from generators.programs import (
     Var,
     every_column_named,
 )
-from support.mixed_functions import aggregate, evaluate
+from support.mixed_functions import aggregate, evaluate, order
 from support.mixed_terms import Elsewhere, MixedValue, Term, as_type, compare, narrowed, same
 from support.mixed_types import Types, aggregate_type, best_of, value_type, variable_types
 from support.naive import is_ready, reads, telling
@@ -68,8 +68,13 @@ def _with_best(rule: Rule, rows: set[Row]) -> set[Row]:
     better = min if function == "MIN" else max
     for row in rows:
         group = row[:-1]
-        best[group] = better(best.get(group, row), row, key=lambda one: order_of(one[-1]))
+        best[group] = better(best.get(group, row), row, key=lambda one: _place(one[-1]))
     return set(best.values())
+
+
+def _place(value: MixedValue) -> Any:
+    """Where a value is in the order of its column."""
+    return order(value) if isinstance(value, Term) else order_of(value)
 
 
 def stored(row: Sequence[MixedValue], types: Sequence[str | None]) -> Row:

@@ -194,8 +194,31 @@ def check(rule: Rule, types: Types) -> None:
         given = expression_type(term, variables)
         if given and wanted and joined(given, wanted) != wanted:
             raise Clash(f"{rule.name} gives {given} to a column of {wanted}")
-        if best_of(term) and wanted in ("symbol", "any"):
+        if best_of(term) and wanted == "symbol":
             raise Clash(f"{rule.name} has the best of {wanted}")
+        if best_of(term) and wanted == "any":
+            _check_best_term(rule, term.arguments[0])
+
+
+def _check_best_term(rule: Rule, value: object) -> None:
+    """Raise Clash if a best term that depends on itself is not just passed on, by `if` at most."""
+    own = {
+        one.terms[-1]
+        for one in rule.body
+        if isinstance(one, Atom) and one.predicate == rule.head.predicate
+    }
+
+    def passes(expression: object) -> bool:
+        if isinstance(expression, Call) and expression.function == "if":
+            condition, *both = expression.arguments
+            return not own & variables_of(condition) and all(map(passes, both))
+        return isinstance(expression, Var) or not own & variables_of(expression)
+
+    tests = [one for one in rule.body if isinstance(one, Bind | Compare)]
+    sides = [one.expression if isinstance(one, Bind) else (one.left, one.right) for one in tests]
+    computed = [x for side in sides for x in (side if isinstance(side, tuple) else (side,))]
+    if not passes(value) or any(own & variables_of(one) for one in computed):
+        raise Clash(f"{rule.name} computes with the best of all terms")
 
 
 def check_body(body: Sequence[Literal], types: Types, variables: Mapping[Var, str | None]) -> None:

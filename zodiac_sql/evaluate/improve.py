@@ -120,7 +120,7 @@ def _find(loop: Loop, own: Improving, plans: Sequence[Plan], inside: Context) ->
         items = [
             source(Relation(own.columns, (part,)), f"s{n}") for n, part in enumerate(known.parts)
         ]
-        return unbeaten(heads, known, own.best, items, guarded=own.guarded)
+        return unbeaten(heads, known, own.best, items, inside, guarded=own.guarded)
 
     target = Target(_new(own), own.columns, ("better", relation_key(known)), shape, grows=True)
     return apply_plans(loop.runner, mine, inside, target)

@@ -29,7 +29,7 @@ from zodiac_sql.evaluate.make_tables import in_one_table
 from zodiac_sql.evaluate.rest_at_once import LONGER
 from zodiac_sql.evaluate.spelled import Spelling, encoded
 from zodiac_sql.evaluate.take_better import take_better
-from zodiac_sql.language.syntax import Atom
+from zodiac_sql.language.syntax import Atom, Rule
 from zodiac_sql.names import RANK, TAG
 from zodiac_sql.sql.best_values import group_of, unbeaten, value_of
 from zodiac_sql.sql.counted_rounds import MOST_ROUNDS
@@ -56,17 +56,20 @@ def pays_at_once(loop: Loop, rounds: int) -> bool:
     """Whether one statement is to go on after so many rounds.
 
     Of one predicate and rules with one atom of it that make no texts, it always is. With several
-    atoms, each round joins all that the statement has found anew, so rounds must find little.
+    atoms, each round joins all that the statement has found anew, so rounds must find little. Terms
+    of mixed columns are looked up in the dictionary in each round.
     """
+    rules = _recursive(loop)
     texts = _make_texts(loop)
-    if texts and spells_values(loop.hypernode.rules, loop.context):
+    terms = any(own.columns[own.best.place].mixed for own in loop.owns.values())
+    if texts and (terms or spells_values(rules, loop.context)):
         return False
-    several = any(_atoms(loop, rule.positive_atoms()) > 1 for rule in loop.hypernode.rules)
-    if len(loop.owns) == 1 and not (several or texts):
+    several = any(_atoms(loop, rule.positive_atoms()) > 1 for rule in rules)
+    if len(loop.owns) == 1 and not (several or texts or terms):
         return True
     new = sum(own.delta.rows for own in loop.owns.values() if own.delta)
     narrow = is_narrow(new) or not several
-    read = _read(loop) + (dictionary.size(loop.store) if texts else 0)
+    read = _read(loop) + (dictionary.size(loop.store) if texts or terms else 0)
     if several:
         rounds, read = rounds // LONGER, read + loop.groups
     bodies = len(loop.plans(loop.onwards())) + AROUND * len(loop.owns)
@@ -74,9 +77,14 @@ def pays_at_once(loop: Loop, rounds: int) -> bool:
 
 
 def _make_texts(loop: Loop) -> bool:
-    """Whether a rule makes text that must be encoded."""
-    key = ("makes texts", loop.hypernode.id)
-    return loop.runner.cache.get(key, lambda: makes_texts(loop.hypernode.rules, loop.context))
+    """Whether a rule that goes on makes text that must be encoded."""
+    key = ("goes on with texts", loop.hypernode.id)
+    return loop.runner.cache.get(key, lambda: makes_texts(_recursive(loop), loop.context))
+
+
+def _recursive(loop: Loop) -> list[Rule]:
+    """The rules that go on from values."""
+    return [rule for rule in loop.hypernode.rules if _atoms(loop, rule.positive_atoms())]
 
 
 def _atoms(loop: Loop, atoms: Iterable[Atom]) -> int:
@@ -322,8 +330,9 @@ class _Statement:
         """What is better among the heads of a round."""
         parts = (*self._before(own), *self._so_far(own))
         known = [source(Relation(own.columns, (part,)), "s") for part in parts]
+        around, guarded = self.loop.context, own.guarded
         rows = unbeaten(
-            union_all(heads), own.shape, own.best, known, ranked=True, guarded=own.guarded
+            union_all(heads), own.shape, own.best, known, around, ranked=True, guarded=guarded
         )
         if self.layout is None:
             return rows

@@ -28,6 +28,8 @@ def _holds(store: Store, relation: Relation, demand: Demand) -> bool:
     """Whether all facts are as demanded. Infinity and NaN are not: what they make may be both."""
     if not relation.rows:
         return True
+    if relation.columns[demand.place].mixed:  # the sign of a term is not looked up
+        return False
     column = columns_of(relation, "t")[demand.place]
     zero = exp.Literal.number(0)
     wrong: exp.Expr = column < zero if demand.sign > 0 else column > zero

@@ -177,12 +177,13 @@ def clashes_of(rule: Rule, columns: Columns, functions: Functions) -> Iterator[P
                 or "One column has one type: let one of the two be another predicate.",
             )
 
-    if rule.best and columns[rule.head.predicate][rule.best.place] in (Type.SYMBOL, Type.ANY):
+    if rule.best and columns[rule.head.predicate][rule.best.place] is Type.SYMBOL:
         function = rule.best.function.upper()
         yield Problem(
             f"{TYPE_CLASH}: {function} in the head of {rule.name} takes numbers, dates and times, "
             f"{NOT_SYMBOLS}", rule.head.span,
-            f"A rule of its own with AGGREGATE(..) WITH {function}(V) takes symbols, too.",
+            f"A rule of its own with AGGREGATE(..) WITH {function}(V) takes symbols, too. So does "
+            f"{function} in a head whose column is declared as any.",
         )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from zodiac_sql.language.moment_constants import rule_with_moments
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Column, Rule, Type, atoms_of
 from zodiac_sql.language.types import body_types
+from zodiac_sql.program.best_terms import problems_of_terms
 from zodiac_sql.program.check import in_order
 from zodiac_sql.program.fact_types import settle_facts
 from zodiac_sql.program.state import State
@@ -66,6 +67,8 @@ def with_types(
             break
         rules = tuple(read.get(rule.name, rule) for rule in rules)
         came, gone = moved(before, rules)
+    if came or inferred.changed:
+        clashes += problems_of_terms(rules, columns)
     if every := [*problems, *misfits, *clashes]:
         raise ProgramError(in_order(every))
     typed_ = {name: typed(predicate, columns[name]) for name, predicate in schema.items()}

@@ -94,7 +94,7 @@ def _round(
         if query := heads(predicate, own.columns, plans, inside):
             known = own.relation(Version.ALL)
             items = [source(known, "x")] if known.parts else []
-            better = unbeaten(query, known, own.best, items, guarded=own.guarded)
+            better = unbeaten(query, known, own.best, items, inside, guarded=own.guarded)
             found[predicate] = frames.computed(better)
     for predicate, own in owns.items():
         part, former = found.get(predicate), dict.fromkeys([own.all, own.delta])

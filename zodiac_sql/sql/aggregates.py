@@ -131,8 +131,13 @@ def _meant_by_term(aggregate: Aggregate, argument: Value, body: Values) -> exp.E
     parts = body.parts(argument)
     if aggregate.function in _OF_NUMBERS:
         return body.context.left(struct_of(replace(parts, text=None)), STRUCT_TYPE)
-    key = order_key(parts, body.text(argument), body.shown(argument))
-    return body.context.left(key, KEY_TYPE)
+    return order_of_term(argument, body)
+
+
+def order_of_term(term: Value, values: Values) -> exp.Expr:
+    """What puts a term in the order of all terms."""
+    key = order_key(values.parts(term), values.text(term), values.shown(term))
+    return values.context.left(key, KEY_TYPE)
 
 
 _OF_NUMBERS = frozenset(("sum", "avg", "med"))

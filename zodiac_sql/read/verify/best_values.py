@@ -27,7 +27,8 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.errors import EvaluationError
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Best, Rule
-from zodiac_sql.names import RANK
+from zodiac_sql.names import ORDER, RANK
+from zodiac_sql.read.verify import terms
 from zodiac_sql.read.verify.rule_body import NotAtOnce, Reads
 from zodiac_sql.read.verify.second_opinion import (
     LONGER,
@@ -130,6 +131,8 @@ def _improve(
     steps, made = found
     if not steps:
         return 1
+    if made and any(one.has_terms for one in own.values()):
+        return None  # a text without an id has no place in the order of terms
     zero = exp.cast(exp.Literal.number(0), "BIGINT").as_(RANK, quoted=True)
     seeds = [
         layout.put(name, one.last()).select(zero.copy(), copy=False)
@@ -273,6 +276,11 @@ class _Own:
         store.run(exp.TruncateTable(expressions=[found.copy()]))
 
     @property
+    def has_terms(self) -> bool:
+        """Whether the values are terms of a mixed column."""
+        return self.relation.columns[self.best.place].mixed
+
+    @property
     def value(self) -> exp.Column:
         """The column of the values."""
         return columns_of(self.relation, "c")[self.best.place]
@@ -284,41 +292,75 @@ class _Own:
     def better(self, heads: Sequence[exp.Query], recurring: Sequence[exp.Query]) -> exp.Select:
         """SELECT the values among heads that are better than those known, with their rounds."""
         columns = columns_of(self.relation, "c")
-        value = columns[self.best.place]
-        group = [c for n, c in enumerate(columns) if n != self.best.place]
-        first = exp.Min if self.best.function == "min" else exp.Max
-        next_rank = exp.Add(this=exp.Min(this=rank_of("c")), expression=exp.Literal.number(1))
-        best = [
-            (first(this=c.copy()) if c is value else c.copy()).as_(c.name, quoted=True)
-            for c in columns
-        ]
-        query = exp.select(*best, next_rank.as_(RANK, quoted=True))
-        query = query.from_(union_all(heads).subquery("c", copy=False), copy=False)
-        query = query.where(rank_of("c") < parameter("most"), copy=False)
-        if group:
-            query = query.group_by(*(c.copy() for c in group), copy=False)
-        else:  # else there would be a row of nothing
-            query = query.having(exp.Count(this=exp.Star()) > 0, copy=False)
-        steps = exp.select(*columns, rank_of("c")).from_(query.subquery("c", copy=False))
+        steps = exp.select(*columns, rank_of("c"))
+        steps = steps.from_(self._best_of(heads).subquery("c", copy=False))
         known = relation_query(replace(self.relation, parts=(self.known,)))
         for number, rows in enumerate((*recurring, known)):
-            alias = f"k{number}"
-            same = [c.eq(exp.column(c.name, table=alias, quoted=True)) for c in group]
-            other = exp.column(value.name, table=alias, quoted=True)
-            kind = exp.LTE if self.best.function == "min" else exp.GTE
-            as_good = kind(this=other, expression=value.copy())
-            item = joining(rows.subquery(alias, copy=False), "ANTI")
-            steps = steps.join(item, on=exp.and_(*same, as_good), copy=False)
+            steps = self._beating(steps, rows, f"k{number}")
         return steps
+
+    def _best_of(self, heads: Sequence[exp.Query]) -> exp.Select:
+        """SELECT the best value of each group among heads, its round and its place in the order."""
+        columns = columns_of(self.relation, "c")
+        value, order = columns[self.best.place], exp.column(ORDER, table="c", quoted=True)
+        first = exp.Min if self.best.function == "min" else exp.Max
+        chosen: exp.Expr = first(this=value.copy())
+        if self.has_terms:
+            both = [value.copy(), order.copy()]
+            chosen = exp.Anonymous(this=f"arg_{self.best.function}", expressions=both)
+        next_rank = exp.Add(this=exp.Min(this=rank_of("c")), expression=exp.Literal.number(1))
+        best = [(chosen if c is value else c.copy()).as_(c.name, quoted=True) for c in columns]
+        best.append(first(this=order.copy()).as_(ORDER, quoted=True))
+        query = exp.select(*best, next_rank.as_(RANK, quoted=True))
+        placed = self._placed(union_all(heads), "c").select(rank_of("c"), copy=False)
+        query = query.from_(placed.subquery("c", copy=False), copy=False)
+        query = query.where(rank_of("c") < parameter("most"), copy=False)
+        if group := [c.copy() for c in columns if c is not value]:
+            return query.group_by(*group, copy=False)
+        # Without groups there would be a row of nothing.
+        return query.having(exp.Count(this=exp.Star()) > 0, copy=False)
+
+    def _beating(self, steps: exp.Select, rows: exp.Query, alias: str) -> exp.Select:
+        """Those of some values that are better than what some rows have in their groups."""
+        columns = columns_of(self.relation, "c")
+        value = columns[self.best.place]
+        other = exp.column(value.name, table=alias, quoted=True)
+        same = [
+            c.eq(exp.column(c.name, table=alias, quoted=True)) for c in columns if c is not value
+        ]
+        item = rows.subquery(alias, copy=False)
+        if not self.has_terms:
+            as_good = exp.LTE if self.best.function == "min" else exp.GTE
+            on = exp.and_(*same, as_good(this=other, expression=value.copy()))
+            return steps.join(joining(item, "ANTI"), on=on, copy=False)
+        on = exp.and_(*same) if same else exp.true()
+        steps = steps.join(joining(item, "LEFT"), on=on, copy=False)
+        # Of a group that is new, the value itself is looked up, but not compared.
+        id_ = exp.func("coalesce", other.copy(), value.copy())
+        row = f"s{alias}", f"v{alias}"
+        steps = terms.with_row(steps, id_, *row)
+        kind = exp.LT if self.best.function == "min" else exp.GT
+        order = exp.column(ORDER, table="c", quoted=True)
+        better = kind(this=order, expression=terms.place_of(terms.of_row(*row)))
+        return steps.where(exp.or_(other.is_(exp.null()), better), copy=False)
 
     def _first(self, rows: exp.Query) -> exp.Select:
         """The rows whose value is the first of their group."""
         columns = columns_of(self.relation, "b")
-        value = columns[self.best.place]
-        ordered = exp.Ordered(this=value.copy(), desc=self.best.function == "max")
+        order = exp.column(ORDER, table="b", quoted=True)
+        ordered = exp.Ordered(this=order, desc=self.best.function == "max")
         group = [c.copy() for n, c in enumerate(columns) if n != self.best.place]
         place = exp.Window(
             this=exp.RowNumber(), partition_by=group, order=exp.Order(expressions=[ordered])
         )
-        query = exp.select(*columns).from_(rows.subquery("b"))
+        query = exp.select(*columns).from_(self._placed(rows, "b").subquery("b"))
         return query.qualify(place.eq(1))
+
+    def _placed(self, rows: exp.Query, alias: str) -> exp.Select:
+        """SELECT rows with what puts their values in order."""
+        columns = columns_of(self.relation, alias)
+        value = columns[self.best.place]
+        order = terms.place_of(terms.of_row("s", "v")) if self.has_terms else value.copy()
+        query = exp.select(*columns, order.as_(ORDER, quoted=True))
+        query = query.from_(rows.subquery(alias, copy=False), copy=False)
+        return terms.with_row(query, value, "s", "v") if self.has_terms else query

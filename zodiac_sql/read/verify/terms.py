@@ -124,13 +124,26 @@ _FIELDS = {
 
 def looked_up(id_: exp.Expr) -> exp.Expr:
     """The struct of the term with an id."""
-    row = _struct({n: exp.column(n, table="k" if n == "text" else "w") for n in _FIELDS})
+    row = of_row("k", "w")
     same = exp.column("id", table="k").eq(id_.copy())
     # The minimum gives one struct even if a damaged dictionary has several.
     found = exp.select(exp.Min(this=row)).from_(temp_table(dictionary.KNOWN).as_("k"))
     valued = exp.column("id", table="w").eq(exp.column("id", table="k"))
     found = found.join(temp_table(KNOWN_VALUES).as_("w"), on=valued, join_type="LEFT")
     return exp.Subquery(this=found.where(same))
+
+
+def of_row(symbol: str, value: str) -> exp.Expr:
+    """The struct of a term: of its row of the dictionary, and that of its value, if it has one."""
+    return _struct({n: exp.column(n, table=symbol if n == "text" else value) for n in _FIELDS})
+
+
+def with_row(query: exp.Select, id_: exp.Expr, symbol: str, value: str) -> exp.Select:
+    """A query with these two rows of the term with an id."""
+    same = [exp.column("id", table=alias).eq(id_.copy()) for alias in (symbol, value)]
+    query = query.join(temp_table(dictionary.KNOWN).as_(symbol), on=same[0], copy=False)
+    item = temp_table(KNOWN_VALUES).as_(value)
+    return query.join(item, on=same[1], join_type="LEFT", copy=False)
 
 
 def of_text(written: exp.Expr) -> exp.Expr:

@@ -28,7 +28,16 @@ from zodiac_sql.evaluate.operators.tagged import linear_of_several
 from zodiac_sql.evaluate.semi_naive import Fixpoint, semi_naive
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.schema import Predicate
-from zodiac_sql.language.syntax import Atom, Rule
+from zodiac_sql.language.syntax import (
+    SAME,
+    Atom,
+    Call,
+    Comparison,
+    Constant,
+    Rule,
+    Type,
+    Variable,
+)
 from zodiac_sql.names import CHANGE_FACTS, RANK
 from zodiac_sql.rewrite.forms import are_linear
 from zodiac_sql.sql.context import Context
@@ -48,7 +57,7 @@ def ranked_best(
 
     A fact has no rank if it follows only by way of values that have got better since.
     """
-    rules = tuple(_checked(rule) for rule in hypernode.rules)
+    rules = tuple(_checked(rule, schema) for rule in hypernode.rules)
     plain = Hypernode(hypernode.id, rules, True, hypernode.stratum)
     tables = {_there(name): relation for name, relation in there.items()}
 
@@ -100,7 +109,17 @@ def _there(predicate: str) -> str:
     return f"{predicate}\0there"
 
 
-def _checked(rule: Rule) -> Rule:
-    """A rule that derives only what is in the table."""
-    there = Atom(_there(rule.head.predicate), rule.head.terms)
-    return replace(rule, body=(there, *rule.body), best=None)
+def _checked(rule: Rule, schema: Mapping[str, Predicate]) -> Rule:
+    """A rule that derives only what is in the table.
+
+    If that has terms of all kinds, it must be the same term: 5 is not "5.0"^^xsd:decimal there.
+    """
+    predicate, best = rule.head.predicate, rule.best
+    terms, same = list(rule.head.terms), tuple[Comparison, ...]()
+    if best and schema[predicate].columns[best.place].mixed:
+        there = Variable(f"_:{_PREFIX}")
+        as_term = Call("if", (Constant(Type.BOOL, True), terms[best.place], there))
+        same = (Comparison(there, SAME, as_term),)
+        terms[best.place] = there
+    atom = Atom(_there(predicate), tuple(terms))
+    return replace(rule, body=(atom, *rule.body, *same), best=None)

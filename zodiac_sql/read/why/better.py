@@ -8,9 +8,13 @@ from dataclasses import replace
 from sqlglot import exp
 
 from zodiac_sql.database.statements import parameter
-from zodiac_sql.language.syntax import Best
+from zodiac_sql.language.syntax import Best, Type
 from zodiac_sql.read.why.asked import Key, Known, one_nan
+from zodiac_sql.sql.aggregates import order_of_term
+from zodiac_sql.sql.context import Context
+from zodiac_sql.sql.joins import Joins
 from zodiac_sql.sql.relations import columns_of, relation_query
+from zodiac_sql.sql.values import Value, Values
 from zodiac_sql.storage.sources import Sources
 
 
@@ -33,10 +37,26 @@ def of_group(known: Known, sources: Sources, fact: Key, best: Best) -> Key | Non
     return (predicate, tuple(map(one_nan, found[0]))) if found else None
 
 
-def is_better(one: Key, other: Key, best: Best) -> bool:
-    """Whether one fact has a better value than another one of its group."""
-    first, second = (_ordered(fact[1][best.place]) for fact in (one, other))
-    return bool(first < second if best.function == "min" else first > second)
+def is_better(known: Known, sources: Sources, one: Key, other: Key, best: Best) -> bool:
+    """Whether one fact, of some tables, has a better value than another one of its group."""
+    first, second = (fact[1][best.place] for fact in (one, other))
+    if sources.relation(one[0]).columns[best.place].mixed:
+        return first != second and _is_better_term(known, first, second, best)
+    a, b = _ordered(first), _ordered(second)
+    return bool(a < b if best.function == "min" else a > b)
+
+
+def _is_better_term(known: Known, one: object, other: object, best: Best) -> bool:
+    """Whether the first of two terms, given by their ids, is the better one."""
+    joins = Joins()
+    context = Context(lambda name, _: known.sources.relation(name), known.types, {}, known.ids)
+    values = Values(context, {}, joins)
+    sides = (
+        order_of_term(Value(exp.Literal.number(id_), Type.ANY), values) for id_ in (one, other)
+    )
+    kind = exp.LT if best.function == "min" else exp.GT
+    found = kind(this=next(sides), expression=next(sides))
+    return known.store.rows(joins.query.select(found)) == [(True,)]
 
 
 def _ordered(value: object) -> tuple[object, ...]:

@@ -281,8 +281,10 @@ def _cause(ways: Mapping[str, Way], name: str, instance: Instance, fact: Key) ->
         elif isinstance(literal, Aggregate):
             because += _in_group(ways, literal, instance)
     if best := instance.rule.best:
-        other = of_group(ways[opposite].known, ways[opposite].side.alone, fact, best)
-        because += [(opposite, other)] if other and is_better(other, fact, best) else []
+        there = ways[opposite].known, ways[opposite].side.alone
+        other = of_group(*there, fact, best)
+        beaten = other is not None and is_better(*there, other, fact, best)
+        because += [(opposite, other)] if other and beaten else []
     rule_moved = not _has_rule(way.other, instance.rule)
     if not because and not rule_moved:
         return None

@@ -80,8 +80,9 @@ def _better(search: ProofSearch, state: State, atom: Atom) -> str | None:
     fact = key_of(search.known, atom) if rule and not any(variables(*atom.terms)) else None
     if rule is None or rule.best is None or fact is None:
         return None
-    there = of_group(search.known, search.known.sources, fact, rule.best)
-    if there is None or not is_better(there, fact, rule.best):
+    known = search.known
+    there = of_group(known, known.sources, fact, rule.best)
+    if there is None or not is_better(known, known.sources, there, fact, rule.best):
         return None
     best = "least" if rule.best.function == "min" else "greatest"
     told = words(search.known, [there], ()).fact(there)
