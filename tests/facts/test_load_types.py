@@ -246,7 +246,7 @@ SAME = [
     (Type.FLOAT, ["0.1 float", "0.1 decimal"], '"0.1"^^xsd:decimal and "0.1"^^xsd:float'),
     (Type.TIMESTAMP, ["2024-01-01T12:00:00.120 dateTime", "2024-01-01T12:00:00.12 dateTime"],
      '"2024-01-01T12:00:00.12"^^xsd:dateTime and "2024-01-01T12:00:00.120"^^xsd:dateTime'),
-    (Type.FLOAT, ["0.1 float", "0.1 double"], ""),
+    (Type.FLOAT, ["0.1 float", "0.1 double"], '"0.1"^^xsd:double and "0.1"^^xsd:float'),
     (Type.TIMESTAMP, ["2024-01-01T12:00:00.120Z dateTime", "2024-01-01T12:00:00.125Z dateTime"],
      ""),
     (Type.DECIMAL, ["1 integer", "2.5 decimal", "1 integer"], ""),

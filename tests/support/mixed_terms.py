@@ -10,7 +10,6 @@ from __future__ import annotations
 import datetime
 import math
 import re
-import struct
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from functools import lru_cache
@@ -102,7 +101,7 @@ def _read(form: str, datatype: str) -> Meaning | None:
         whole = re.fullmatch(_DECIMAL, form, re.ASCII)
         return exact_number("decimal", Decimal(form)) if whole else None
     if datatype in ("double", "float"):
-        return _double(form, datatype)
+        return _double(form)
     if datatype == "boolean":
         return {"true": True, "1": True, "false": False, "0": False}.get(form)
     if datatype in ("date", "dateTime", "dateTimeStamp"):
@@ -119,16 +118,10 @@ def exact_number(kind: str, value: Decimal) -> Number:
     return Number(kind, float(value), value if fits else None)
 
 
-def _double(form: str, datatype: str) -> Number | None:
+def _double(form: str) -> Number | None:
     if not re.fullmatch(rf"{_DECIMAL}([eE][+-]?\d+)?|[+-]?INF|NaN", form, re.ASCII):
         return None
-    value = float(form.replace("INF", "inf"))
-    if datatype == "float" and math.isfinite(value):
-        try:
-            value = struct.unpack("f", struct.pack("f", value))[0]
-        except OverflowError:
-            value = math.copysign(math.inf, value)
-    return Number("double", one_float(value))
+    return Number("double", one_float(float(form.replace("INF", "inf"))))
 
 
 def _moment(form: str, datatype: str) -> Moment | None:

@@ -153,7 +153,7 @@ CREATE TABLE zodiac.symbol (
     text VARCHAR NOT NULL
 );
 
--- The values of those literals that have one (term_values.py): migrations 18 and 19.
+-- The values of those literals that have one (term_values.py): migrations 18 to 20.
 CREATE TABLE zodiac.symbol_value (
     id     INTEGER NOT NULL,
     sort   TINYINT NOT NULL,

@@ -7,8 +7,9 @@ literal with a datatype that has native values has one:
     moment   of dates and times: when a date begins; in UTC where there is a time zone
     truth    of booleans
 
-`sort` says what the value is. IRIs, blank nodes, and texts have no row there, and neither have
-literals that are not written as their datatype asks for.
+`sort` says what the value is. An xsd:float is the number as which it is written, as in native
+columns: it is not rounded to 32 bits, so 0.1 is one number in all datatypes. IRIs, blank nodes, and
+texts have no row there, and neither have literals that are not written as their datatype asks for.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from __future__ import annotations
 import datetime
 import decimal
 import re
-import struct
 from collections.abc import Iterable
 
 from zodiac_sql.language.datatypes import INTEGER_BOUNDS, float_of, value_of
@@ -124,9 +124,8 @@ _EXACT = (
     f" THEN TRY_CAST(f AS {EXACT_TYPE}) END"
 )
 _NUMBER = (
-    f"CASE WHEN sort <= {DECIMAL} THEN f::DOUBLE + 0.0 WHEN sort = {FLOAT} AND d = 'float'"
-    f" THEN ({_SPECIAL})::FLOAT::DOUBLE + 0.0 WHEN sort = {FLOAT} THEN ({_SPECIAL})::DOUBLE + 0.0"
-    " END"
+    f"CASE WHEN sort <= {DECIMAL} THEN f::DOUBLE + 0.0"
+    f" WHEN sort = {FLOAT} THEN ({_SPECIAL})::DOUBLE + 0.0 END"
 )
 _MOMENT_OF_SORT = (
     f"CASE sort WHEN {DATE} THEN f::DATE::TIMESTAMP WHEN {LOCAL} THEN f::TIMESTAMP"
@@ -179,8 +178,7 @@ def _value(form: str, datatype: str) -> TermValue | None:
                 return None
             return DECIMAL, _exact(form), float_of(form), None, None
         case "double" | "float":
-            number = value_of(datatype, form)
-            return FLOAT, None, _single(number) if datatype == "float" else number, None, None
+            return FLOAT, None, value_of(datatype, form), None, None
         case "boolean":
             return BOOL, None, None, None, value_of(datatype, form)
         case "date":
@@ -201,15 +199,6 @@ def _exact(form: str) -> decimal.Decimal | None:
     if len(before.lstrip("0")) > 20 or len(after.rstrip("0")) > 18:
         return None
     return decimal.Decimal(form)
-
-
-def _single(number: float) -> float:
-    """The number that the 32 bits of xsd:float hold."""
-    try:
-        found: float = struct.unpack("f", struct.pack("f", number))[0]
-    except OverflowError:
-        return float("inf") if number > 0 else float("-inf")
-    return found + 0.0
 
 
 _MOMENT = re.compile(

@@ -41,11 +41,7 @@ class Literals:
 
     def value(self, symbol: exp.Expr) -> exp.Expr:
         """The value of a symbol that fits."""
-        value = native_value(_lexical(symbol), self.type)
-        if "single" not in self.forms.values():
-            return value
-        is_single = _call("zodiac_datatype", symbol).eq(text(f"{XSD}float"))
-        return exp.Case().when(is_single, _promoted(_lexical(symbol))).else_(value)
+        return native_value(_lexical(symbol), self.type)
 
 
 def prepare(store: Store) -> None:
@@ -74,7 +70,7 @@ def literals_in(store: Store, symbols: exp.Query, type_: Type) -> Literals | Non
     common = common_zone({zone for _, *zones in rows for zone in zones if zone})
     datatype = literals.common_datatype(datatypes, type_, common)
     forms = {d: _form(d, type_, common is not None) for d in datatypes}
-    return Literals(type_, literals.beside_doubles(forms), datatype)
+    return Literals(type_, forms, datatype)
 
 
 def _form(datatype: str, type_: Type, zoned: bool) -> str:
@@ -94,11 +90,6 @@ def native_value(lexical: exp.Expr, type_: Type) -> exp.Expr:
             return without_sign_of_zero(exp.cast(lexical, TEXT_TYPES[type_]))
         case _:
             return exp.cast(lexical, TEXT_TYPES[type_])
-
-
-def _promoted(lexical: exp.Expr) -> exp.Expr:
-    """The double that an xsd:float is."""
-    return exp.cast(exp.cast(lexical, "FLOAT"), "DOUBLE")
 
 
 def _lexical(symbol: exp.Expr) -> exp.Expr:
@@ -138,8 +129,7 @@ def _written(symbol: exp.Expr, datatype: str, zoned: bool) -> tuple[list[exp.Exp
     if zoned:
         written.append(moment_text(_lexical(symbol), datatype))
     if type_.numeric:  # the column may have been one of several datatypes
-        is_single = datatype == f"{XSD}float"
-        number = _promoted(_lexical(symbol)) if is_single else exp.cast(way.value(symbol), "DOUBLE")
+        number = exp.cast(way.value(symbol), "DOUBLE")
         several = (f"{XSD}decimal", f"{XSD}double")
         written += [
             literal_text(number.copy(), Type.FLOAT, one)

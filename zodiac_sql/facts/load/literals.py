@@ -105,10 +105,6 @@ CREATE OR REPLACE TEMP MACRO zodiac_fits(v, form) AS coalesce(
                        OR (regexp_full_match(v, '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)'
                                                 || '([eE][+-]?[0-9]+)?')
                            AND isfinite(TRY_CAST(v AS DOUBLE)))
-    WHEN 'single' THEN v IN ('INF', '+INF', '-INF', 'NaN')
-                       OR (regexp_full_match(v, '[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)'
-                                                || '([eE][+-]?[0-9]+)?')
-                           AND isfinite(TRY_CAST(v AS FLOAT)))
     WHEN 'boolean' THEN v IN ('true', 'false', '1', '0')
     WHEN 'date' THEN regexp_full_match(v, '[0-9]{4}-[0-9]{2}-[0-9]{2}')
                      AND NOT starts_with(v, '0000') AND TRY_CAST(v AS DATE) IS NOT NULL
@@ -161,15 +157,6 @@ def form_of_free(datatype: str, type_: Type) -> str:
     if type_ is Type.DECIMAL:
         return _FORMS[TYPES[datatype]]
     return "zoned moment" if datatype == f"{XSD}dateTimeStamp" else _FORMS[type_]
-
-
-def beside_doubles(forms: Mapping[str, str]) -> dict[str, str]:
-    """The forms of the literals of a column: an xsd:float beside doubles is promoted to one.
-
-    Then it is the number that the 32 bits of xsd:float hold, so "0.1"^^xsd:float is not 0.1e0.
-    """
-    promoted = {f"{XSD}float": "single"} if {f"{XSD}double", f"{XSD}float"} <= set(forms) else {}
-    return {**forms, **promoted}
 
 
 def form_of_known(datatype: str, type_: Type, known: str | None) -> str | None:

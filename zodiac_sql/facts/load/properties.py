@@ -189,7 +189,7 @@ def _with_forms(property_: LoadedProperty) -> LoadedProperty:
         else:
             forms = _forms_there(property_.kinds, known_type, before)
         kept = {d: form for d, form in forms.items() if form}
-        return replace(property_, type=known_type, forms=literals.beside_doubles(kept))
+        return replace(property_, type=known_type, forms=kept)
     type_ = literals.common_type(property_.kinds)
     if type_ in (Type.SYMBOL, Type.ANY):
         return replace(property_, type=type_)

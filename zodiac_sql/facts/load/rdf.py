@@ -44,8 +44,7 @@ _TABLES = ("zodiac_triple", "zodiac_key", "zodiac_form", "zodiac_fact", "zodiac_
 _FACTS = """
 CREATE OR REPLACE TEMP TABLE zodiac_fact AS
 SELECT number, s, CASE WHEN symbolic THEN o ELSE s END AS o,
-       CASE WHEN form = 'single' THEN CAST(CAST(CAST(value AS FLOAT) AS DOUBLE) AS VARCHAR)
-            ELSE value END AS value
+       value
 FROM (
     SELECT number, doubtful, symbolic, form,
            zodiac_scoped(zodiac_from_urn(s), $tag) AS s,
