@@ -53,8 +53,9 @@ def test_a_file_with_values_beside_the_texts(tmp_path: Path, open_kb: OpenKb) ->
     shown = [f"SELECT * FROM {name} ORDER BY ALL" for name in ("value", "less", "three", "greater")]
     with open_kb(unpacked(WITH_VALUES, tmp_path)) as kb, open_kb() as new:
         fill_mixed(new, tmp_path)
-        kb.drop_rules("three")
-        kb.add_rules(next(line for line in MIXED.splitlines() if line.startswith("three")))
+        for one in (kb, new):
+            one.drop_rules("three")
+            one.add_rules(next(line for line in MIXED.splitlines() if line.startswith("three")))
         assert extensions(kb) == extensions(new)
         assert _symbols(new).items() <= _symbols(kb).items()
         assert _views(kb) == _views(new)
