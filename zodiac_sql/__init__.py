@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from zodiac_sql.knowledge_base import KnowledgeBase
     from zodiac_sql.ontology.translate import translate as read_ontology
     from zodiac_sql.opening import connect
+    from zodiac_sql.reader import Reader
     from zodiac_sql.stream.channel import UpdateQueue
     from zodiac_sql.stream.updates import StreamUpdate
 
@@ -63,6 +64,7 @@ __all__ = [
     "ProgramError",
     "PublishedError",
     "QueryError",
+    "Reader",
     "ResourceError",
     "SparkError",
     "StoreError",
@@ -87,6 +89,10 @@ def __getattr__(name: str) -> object:
         from zodiac_sql.opening import connect
 
         return connect
+    if name == "Reader":
+        from zodiac_sql.reader import Reader
+
+        return Reader
     if name == "read_ontology":
         from zodiac_sql.ontology.translate import translate
 

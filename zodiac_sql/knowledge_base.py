@@ -17,9 +17,8 @@ from collections.abc import (
 )
 from contextlib import contextmanager
 from functools import partial
-from html import escape
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Self, Unpack, overload
+from typing import IO, TYPE_CHECKING, Any, Unpack, overload
 
 from zodiac_sql.change.inserting import Inserting, changing_in, row_keywords_in
 from zodiac_sql.change.settings import CHANGING, Changing, Settings
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from zodiac_sql.change.update import Update
     from zodiac_sql.database.compact import Compacted
     from zodiac_sql.ontology.translate import Profile
+    from zodiac_sql.reader import Reader
     from zodiac_sql.stream.channel import UpdateQueue
 
 
@@ -398,6 +398,16 @@ class KnowledgeBase(Questions):
 
     # Life
 
+    def reader(self) -> Reader:
+        """What asks while this knowledge base changes: see `Reader`. Any thread may have its own.
+
+        with kb.reader() as reader: reader.query("anomaly(X)")
+        """
+        from zodiac_sql.reader import Reader, ReadingSession
+
+        self._session.guard.require_own_process()
+        return Reader(ReadingSession(self._session))
+
     @exclusive
     def compact(self, *, storage_version: str | None = None) -> Compacted:
         """Write the file anew: as small as it can be, in order, without symbols that nothing uses.
@@ -433,18 +443,3 @@ class KnowledgeBase(Questions):
     def close(self) -> None:
         """Close the database. All is on disk already; tables only for a Change are dropped."""
         self._updates.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if not self._session.guard.inherited:  # a fork closes nothing
-            self.close()
-
-    def __repr__(self) -> str:
-        rules, predicates = len(self._session.state.written), len(self._session.state.schema)
-        return f"<zodiac_sql {self._session.path}: {rules} rules, {predicates} predicates>"
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the predicates, and how many facts each has."""
-        return f"<div>{escape(repr(self))}</div>{self.predicates()._repr_html_()}"

@@ -9,8 +9,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, Unpack
+from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
 from zodiac_sql.database.guard import Guard, exclusive, limited
 from zodiac_sql.database.limits import Limiting
@@ -328,3 +329,22 @@ class Questions:
         from zodiac_sql.read.why.known import prefixes_of
 
         return prefixes_of(self._session.state)
+
+    def close(self) -> None:
+        """Close the connection to the database."""
+        self._session.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if not self._session.guard.inherited:  # a fork closes nothing
+            self.close()
+
+    def __repr__(self) -> str:
+        rules, predicates = len(self._session.state.written), len(self._session.state.schema)
+        return f"<zodiac_sql {self._session.path}: {rules} rules, {predicates} predicates>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the predicates, and how many facts each has."""
+        return f"<div>{escape(repr(self))}</div>{self.predicates()._repr_html_()}"

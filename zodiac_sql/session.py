@@ -148,7 +148,7 @@ class Session:
         store = self.store
         if store.file.in_memory or store.file.read_only:
             raise StoreError(f"{store.file.path} is no file that may be written")
-        own = [one.connection.duckdb for one in (store, store.reader) if one]
+        own = [one.connection.duckdb for one in (store, store.users_sql) if one]
         if is_updating or is_open(store.file.path, own):
             raise BusyError(f"{store.file.path} is in use: compact it when nobody else has it open")
 

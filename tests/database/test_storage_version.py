@@ -64,11 +64,11 @@ def test_duckdb_draws_no_progress(tmp_path: Path) -> None:
     text = """
 import sys
 import zodiac_sql
-from zodiac_sql.database.other_connections import connect_aside, connect_outside, reader_of
+from zodiac_sql.database.other_connections import connect_aside, connect_outside, for_users_sql
 kb = zodiac_sql.connect(sys.argv[1])
 store = kb._session.store
 with connect_aside(store) as other, connect_outside(store) as outside:
-    for one in (store, other, outside, reader_of(store)):
+    for one in (store, other, outside, for_users_sql(store)):
         print(one.rows("SELECT current_setting('enable_progress_bar')"))
 with zodiac_sql.connect(sys.argv[1]) as second:
     print(second._session.store.rows("SELECT current_setting('enable_progress_bar')"))

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from zodiac_sql.database.other_connections import reader_of
+from zodiac_sql.database.other_connections import for_users_sql
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import StoreError
 from zodiac_sql.paths import impossible
@@ -70,7 +70,7 @@ def _unchanged(store: Store) -> Iterator[None]:
         return
     store.journal.settle()
     with suppress(StoreError):  # it is refused while somebody reads
-        reader_of(store).run("CHECKPOINT")
+        for_users_sql(store).run("CHECKPOINT")
     store.run("BEGIN TRANSACTION")
     try:
         store.run("UPDATE zodiac.counter SET generation = generation + 1")

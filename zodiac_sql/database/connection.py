@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 import duckdb
 
 from zodiac_sql.database import forks
-from zodiac_sql.database.duckdb_errors import explaining
+from zodiac_sql.database.duckdb_errors import explained, explaining
 from zodiac_sql.database.instance import FileInstance
 from zodiac_sql.database.optimizers import Off, Optimizers
 from zodiac_sql.database.parsed import SHARED
@@ -36,6 +37,24 @@ def connect_duckdb(
     connection = duckdb.connect(path, read_only=read_only, config=config or {})
     connection.execute("SET enable_progress_bar = false")
     return connection
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What DuckDB was told when it opened a database. It takes the same once more in a process."""
+
+    address: str
+    """The path. Each database in memory has a name of its own."""
+    config: Settings
+
+
+def connected(opened: Opened, path: str, read_only: bool, instance: FileInstance) -> Connection:
+    """A connection to a database, which errors call `path`."""
+    try:
+        raw = connect_duckdb(opened.address, read_only, opened.config)
+    except duckdb.Error as error:
+        raise explained(error, path) from error
+    return Connection(raw, path, instance)
 
 
 class Connection:

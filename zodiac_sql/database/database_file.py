@@ -7,6 +7,7 @@ from pathlib import Path
 
 from zodiac_sql.database.as_left import Identity
 from zodiac_sql.database.check_file import Listed
+from zodiac_sql.database.connection import Opened
 from zodiac_sql.database.settings import Settings
 from zodiac_sql.names import DERIVED_SCHEMA, EXPLICIT_SCHEMA, NODE_SCHEMA
 
@@ -23,6 +24,8 @@ class DatabaseFile:
     read_only: bool = False
     settings: Settings = field(default_factory=dict)
     """Those of DuckDB that a user gave."""
+    opened: Opened | None = None
+    """As DuckDB has opened it, so that it can be opened once more; None for a helper."""
     real: Path = field(init=False)
     """The path, wherever the working directory moves, and without links, as DuckDB has it."""
     name: str = ""

@@ -46,6 +46,10 @@ class Guard:
         """Whether this process is a fork of the one that opened the database."""
         return os.getpid() != self._process
 
+    def require_own_process(self) -> None:
+        """Raise BusyError in a fork of the process that opened the database."""
+        require_not_forked(self._process, "knowledge base")
+
     def check(self) -> int:
         """Raise BusyError if the calling thread may not call now. Returns this thread."""
         me = get_ident()
@@ -97,7 +101,7 @@ class Guard:
             self._user = self._owner
 
     def _refuse(self, me: int) -> NoReturn:
-        require_not_forked(self._process, "knowledge base")
+        self.require_own_process()
         if self._user == me:
             raise BusyError(_WITHIN)
         said = _OVERLAP if self._owner == me else _FOREIGN

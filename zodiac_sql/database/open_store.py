@@ -10,6 +10,7 @@ import os
 import re
 from contextlib import suppress
 from errno import EDQUOT, EFBIG, ENOSPC
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from zodiac_sql.database import forks
 from zodiac_sql.database.as_left import as_left, identity_of
 from zodiac_sql.database.check_file import require_our_macros, require_our_tables
 from zodiac_sql.database.company import Presence
-from zodiac_sql.database.connection import Connection, connect_duckdb
+from zodiac_sql.database.connection import Connection, Opened, connect_duckdb, connected
 from zodiac_sql.database.database_file import SCHEMAS, DatabaseFile
 from zodiac_sql.database.duckdb_errors import DISK_FULL, explained
 from zodiac_sql.database.instance import instance_of
@@ -76,8 +77,9 @@ def open_store(
             file = Path(path).resolve()
             require_its_log(file)
             had_log, identity = has_log(file), identity_of(file)
-            connection = Connection(_connected(str(path), read_only, config), str(path), instance)
-            store = Store(connection, DatabaseFile(str(path), read_only, settings))
+            opened = Opened(_address(str(path)), config)
+            connection = connected(opened, str(path), read_only, instance)
+            store = Store(connection, DatabaseFile(str(path), read_only, settings, opened))
             store.presence = Presence(instance.company)
             if identity == identity_of(file):
                 store.file.identity = identity
@@ -90,11 +92,12 @@ def open_store(
     return store
 
 
-def _connected(path: str, read_only: bool, config: dict[str, Any]) -> duckdb.DuckDBPyConnection:
-    try:
-        return connect_duckdb(path, read_only, config)
-    except duckdb.Error as error:
-        raise explained(error, path) from error
+def _address(path: str) -> str:
+    return f":memory:zodiac_{next(_in_memory)}" if path == ":memory:" else path
+
+
+_in_memory = count()
+"""Numbers for databases in memory: of two with one name, DuckDB would make one."""
 
 
 def _as_duckdb_has_it(path: str | Path) -> str | Path:

@@ -1,8 +1,9 @@
 """Connections beside the one that changes a database.
 
-aside     to the same database, with temporary tables of its own
-reader    to the same database, for SQL that users write
-outside   to a database in memory, which may read and write files
+aside       to the same database, with temporary tables of its own
+users' SQL  to the same database, for SQL that users write
+beside      to the same database, for calls of another thread
+outside     to a database in memory, which may read and write files
 """
 
 from __future__ import annotations
@@ -12,20 +13,26 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 
-from zodiac_sql.database.connection import Connection, connect_duckdb
+from zodiac_sql.database.company import Presence
+from zodiac_sql.database.connection import Connection, connect_duckdb, connected
 from zodiac_sql.database.database_file import SCHEMAS, DatabaseFile
 from zodiac_sql.database.duckdb_errors import explaining
 from zodiac_sql.database.settings import NO_EXTENSIONS, Settings
 from zodiac_sql.database.store import Store
-from zodiac_sql.errors import ResourceError
+from zodiac_sql.errors import ResourceError, StoreError
 
 
 @contextmanager
 def connect_aside(store: Store) -> Iterator[Store]:
     """Another connection to the same database. Its temporary tables go with it.
 
-    It can call the functions that were added to the first one.
+    It can call the functions that were added to the first one. If a transaction is open, it is the
+    store itself, because another connection could see another state of the database.
     """
+    if store.transactions.current is not None:
+        store.is_aside = True
+        yield store
+        return
     store.journal.settle()
     other = _another(store)
     other.connection.tracer = store.connection.tracer
@@ -35,18 +42,38 @@ def connect_aside(store: Store) -> Iterator[Store]:
         store.file.macros = other.file.macros
 
 
-def reader_of(store: Store) -> Store:
+def for_users_sql(store: Store) -> Store:
     """The connection for SQL that users write, which can see none of our temporary tables.
 
     All such SQL shares one connection. It is not the store's own, because DuckDB looks for any name
     among temporary tables first.
     """
     store.journal.comes()
-    if store.reader is None:
+    if store.users_sql is None:
         with explaining(store.connection):
-            store.reader = _another(store)
-    store.reader.connection.tracer = store.connection.tracer
-    return store.reader
+            store.users_sql = _another(store)
+    store.users_sql.connection.tracer = store.connection.tracer
+    return store.users_sql
+
+
+def connect_beside(store: Store) -> Store:
+    """A connection to the same database for calls of this thread, whatever the other one does.
+
+    It is one of those that have the database open. (DuckDB closes a cursor with its connection.)
+    """
+    file, instance = store.file, store.connection.instance
+    assert store.presence is not None and file.opened is not None
+    with instance.changing_hands:
+        if store.presence.gone:
+            raise StoreError(f"{file.path} has been closed")
+        other = Store(connected(file.opened, file.path, file.read_only, instance), copy(file))
+        other.presence = Presence(instance.company)
+    try:
+        other.look_in(*SCHEMAS)
+    except BaseException:
+        other.close()
+        raise
+    return other
 
 
 def _another(store: Store) -> Store:

@@ -54,8 +54,10 @@ class Store:
         self.journal = Waiting()
         self.symbols = KnownSymbols()
         self.temporary = TemporaryTables()
-        self.reader: Store | None = None
+        self.users_sql: Store | None = None
         """The connection for SQL that users write, once it is needed (other_connections.py)."""
+        self.is_aside = False
+        """Whether it has served as a connection aside, and has the tables that one leaves."""
 
     @property
     def watch(self) -> Watch:
@@ -191,8 +193,8 @@ class Store:
         self.connection.tracer = closed.connection.tracer
 
     def close(self) -> None:
-        if self.reader is not None:
-            self.reader.close()
+        if self.users_sql is not None:
+            self.users_sql.close()
         if not self.connection.damaged:
             with suppress(StoreError):  # then who opens the file settles it
                 self.journal.settle()

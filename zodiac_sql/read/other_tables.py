@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from zodiac_sql.database.other_connections import reader_of
+from zodiac_sql.database.other_connections import for_users_sql
 from zodiac_sql.database.permitted import tables_in
 from zodiac_sql.database.store import Store
 from zodiac_sql.names import is_constraint
@@ -22,7 +22,7 @@ def other_tables(store: Store, state: State, text: str) -> Iterator[str]:
         return
     views = {known.sql_name.lower(): name for name, known in state.schema.items()}
     lower = {name.lower(): name for name in renamed}
-    for read in sorted(tables_in(reader_of(store), text)):
+    for read in sorted(tables_in(for_users_sql(store), text)):
         there = views.get(read.lower())
         if read in renamed and there is not None:
             name, what = read, f"the predicate {there}"

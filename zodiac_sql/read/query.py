@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from zodiac_sql.database.answers import answer
 from zodiac_sql.database.duckdb_errors import ReadOnlyError
-from zodiac_sql.database.other_connections import connect_aside, reader_of
+from zodiac_sql.database.other_connections import connect_aside, for_users_sql
 from zodiac_sql.database.permitted import is_listing_pragma, require_harmless, require_permitted
 from zodiac_sql.database.statements import shown
 from zodiac_sql.database.store import Store
@@ -186,7 +186,7 @@ def answer_sql(store: Store, text: str, parameters: Sequence[object] | None) -> 
 
     Raises QueryError for any other statement, and for statements that DuckDB refuses.
     """
-    reader = reader_of(store)
+    reader = for_users_sql(store)
     if _CHECKPOINT.fullmatch(text):
         return Answer(reader.arrow("CHECKPOINT"))
     try:
