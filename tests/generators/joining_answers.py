@@ -236,7 +236,7 @@ COMPUTED: dict[str, Callable[..., Any]] = {
     "sqrt": lambda a: None if a < 0 else math.sqrt(a),
     "floor": lambda a: a if math.isinf(a) else float(math.floor(a)),
     "ceil": lambda a: a if math.isinf(a) else float(math.ceil(a)),
-    "int": lambda a: math.trunc(a) if abs(a) < 2.0**63 else None,
+    "int": lambda a: math.trunc(a) if -(2.0**63) <= a < 2.0**63 else None,
     "float": float,
     "days_between": lambda a, b: b.toordinal() - a.toordinal(),
     "date": lambda a: dt.date(a.year, a.month, a.day),

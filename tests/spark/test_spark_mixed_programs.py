@@ -25,7 +25,7 @@ from generators.mixed_programs import (
 )
 from generators.mixed_rules import rule_text
 from support import budget
-from support.mixed_programs import Row, extensions
+from support.mixed_programs import Row, Violated, extensions
 from support.mixed_rows import assert_same_rows
 from support.mixed_types import Clash, Types
 from support.naive_values import Overflow
@@ -88,13 +88,16 @@ def check_program(spark: SparkSession, seed: int) -> None:
 
 
 def _fitting(rng: Random) -> tuple[Program, State]:
-    """A program whose facts and rules fit together."""
+    """A program whose facts and rules fit together, and whose constraints hold."""
     while True:
         program = random_program(rng)
         try:
             state = State.empty(program).after(first_change(rng, program), program)
-        except Clash:
+            _expected(state)
+        except (Clash, Violated):
             continue
+        except Overflow:
+            pass
         return program, state
 
 
@@ -111,7 +114,7 @@ def _changed(rng: Random, program: Program, state: State) -> Mapping[str, frozen
             if change.add or change.drop or not same:
                 continue
             _expected(after)
-        except (Clash, Overflow):
+        except (Clash, Overflow, Violated):
             continue
         return after.facts
 
