@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from zodiac_sql.change.logged import log_change, log_refusal
 from zodiac_sql.change.settings import CHANGING, Changing, Settings
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.guard import Guard, exclusive
@@ -86,6 +87,7 @@ class Updates:
         with self._collecting(how) as collected:
             yield collected
             change = self._done(apply, collected, progress)
+            log_change(change, self._session.path)
             last = self.last
             last.has_aside, last.change = True, weakref.ref(change)
 
@@ -140,6 +142,7 @@ class Updates:
                 yield collected
         except BaseException as error:
             self._last.marks = None
+            log_refusal(error, self._session.path)
             if not self._guard.inherited:
                 self._clean()
                 if collected is not None and self._may_be_published(collected):

@@ -33,6 +33,16 @@ def summary(change: Change) -> str:
     return "\n".join([*lines, *_notes(change)])
 
 
+def one_line(change: Change) -> str:
+    """The same on one line."""
+    rows, left, is_known = _moved(change)
+    moved = [f"{name} +{entered:,} -{gone:,}" for name, entered, gone in rows[:PREDICATES_SHOWN]]
+    told = [_headline(change, rows, is_known), *moved, *([left.strip()] if left else [])]
+    if change.updates:
+        told.append(f"updates {change.updates[0]} to {change.updates[-1]} of a stream")
+    return "; ".join([*told, f"hypernodes: {fates(change.hypernodes)}", *_notes(change)])
+
+
 def summary_html(change: Change) -> str:
     """The same as a table."""
     rows, left, is_known = _moved(change)

@@ -26,6 +26,7 @@ from zodiac_sql.cli.check_command import check
 from zodiac_sql.cli.endings import Interrupted, Refused, interrupt, is_interruption, message
 from zodiac_sql.cli.explain_command import explain
 from zodiac_sql.cli.feed_commands import changes, keep_feed
+from zodiac_sql.cli.log_levels import LogLevel, log_to_stderr
 from zodiac_sql.cli.no_pandas import hide_pandas
 from zodiac_sql.cli.ontology_command import ontology
 from zodiac_sql.cli.output import say
@@ -113,6 +114,10 @@ def _program(
             "--version", callback=_print_version, is_eager=True, help="Print the version."
         ),
     ] = False,
+    log_level: Annotated[
+        LogLevel | None,
+        typer.Option(help="Log to standard error: info is one line a change, debug all steps."),
+    ] = None,
 ) -> None:
     """Rules and facts, kept materialised in one DuckDB file.
 
@@ -121,6 +126,8 @@ def _program(
       zodiac run farm.duckdb -r wind.rules -d farm.nt
       zodiac query farm.duckdb 'anomaly(X)'
     """
+    if log_level is not None:
+        log_to_stderr(log_level)
 
 
 for _command in (

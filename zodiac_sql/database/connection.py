@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,6 +23,9 @@ from zodiac_sql.errors import StoreError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+LOGGER = logging.getLogger("zodiac_sql.sql")
+"""It says each statement and its time, but no parameters: they are what users keep."""
 
 Parameters = Sequence[object] | Mapping[str, object] | None
 Tracer = Callable[[str, Parameters], None]
@@ -98,6 +103,22 @@ class Connection:
         """Run a statement by one of the three ways below."""
         if self.tracer:
             self.tracer(text, parameters)
+        if not LOGGER.isEnabledFor(logging.DEBUG):
+            return self._run(ask, text, parameters, as_written)
+        began = time.perf_counter()
+        try:
+            return self._run(ask, text, parameters, as_written)
+        finally:
+            took = 1000 * (time.perf_counter() - began)
+            LOGGER.debug("%s: %.1f ms: %s", self.path, took, " ".join(text.split()))
+
+    def _run(
+        self,
+        ask: Callable[[str, Parameters], _Result],
+        text: str,
+        parameters: Parameters,
+        as_written: bool,
+    ) -> _Result:
         self._streamed.end()
         with explaining(self):
             self._optimizers.let(self.duckdb, Off.SIDES if as_written else Off.WRONG)

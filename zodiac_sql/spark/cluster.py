@@ -11,6 +11,7 @@ Symbols are texts here, not numbers, because all machines would have to share on
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
@@ -43,6 +44,8 @@ from zodiac_sql.sql.relations import Part, Relation
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+LOGGER = logging.getLogger("zodiac_sql.spark")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +143,7 @@ def materialise(
             require_none(hypernode, run.violations)
         extensions = {name: run.extension(name) for name in planned.shown}
     notes = planned.planned.remarks
+    LOGGER.info("evaluated %d hypernodes from scratch", len(program.hypernodes))
     return Materialised(planned.derived, tuple(run.iterations), notes, extensions, planned.meant)
 
 
@@ -258,5 +262,6 @@ class _Run:
         some = {p: rows for p, rows in found.items() if rows and p in shown}
         told = Iteration(hypernode.name, number, some, time.perf_counter() - started)
         self.iterations.append(told)
+        LOGGER.debug("%s", told)
         if self.progress:
             self.progress(told)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from zodiac_sql.spark.delta import Lake
+
+LOGGER = logging.getLogger("zodiac_sql.spark")
 
 
 class _ByPredicate(Mapping[str, "DataFrame"]):
@@ -304,6 +307,10 @@ class Materialisation(_ByPredicate):
         old, self._version, self._program = self._program, version, new
         notes = new.planned.planned.remarks if texts != last.texts else ()
         self._change = replace(self._changed(updating.methods, old), notes=(*notes, *passed))
+        LOGGER.info(
+            "version %d of %s: %d facts entered, %d left", version.number, self._directory.path,
+            sum(self._change.inserted.values()), sum(self._change.deleted.values()),
+        )  # fmt: skip
         self._show()
         return self._change
 

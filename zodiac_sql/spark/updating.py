@@ -6,6 +6,7 @@ explicit facts: what really comes and goes  ->  hypernodes that the change reach
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -34,6 +35,8 @@ from zodiac_sql.sql.relations import HOLDS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+LOGGER = logging.getLogger("zodiac_sql.spark")
 
 
 @dataclass(slots=True)
@@ -153,6 +156,7 @@ class Updating:
         for hypernode in self.new.hypernodes:
             method = self._visit(hypernode)
             if method:
+                LOGGER.debug("%s: %s", hypernode.name, method)
                 require_none(hypernode, self._violations)
             shown = [p for p in hypernode.derives if p in self.new.planned.shown]
             if method and shown:

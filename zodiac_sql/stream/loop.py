@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from zodiac_sql.change.streamed_update import StreamedUpdate
     from zodiac_sql.program.state import State
 
+
+LOGGER = logging.getLogger("zodiac_sql.stream")
 
 Begin = Callable[[], AbstractContextManager["StreamedUpdate"]]
 """Begins an update of the knowledge base. The update is applied at the end of the block."""
@@ -87,6 +90,14 @@ class StreamLoop:
         No update is in progress while a change is yielded. Updates that are not applied are put
         back into the source.
         """
+        name = "a stream" if self.options.name is None else f"stream {self.options.name}"
+        LOGGER.info("%s begins after update %d", name, self.done)
+        try:
+            yield from self._changes()
+        finally:
+            LOGGER.info("%s ends after update %d", name, self.done)
+
+    def _changes(self) -> Iterator[Change]:
         while (item := self.source.next()) is not None:
             taken = [item]
             change = None
@@ -174,6 +185,7 @@ class StreamLoop:
 
     def _passed_over(self, item: Item, error: Exception) -> Change:
         """A change that only notes that an update was passed over."""
+        LOGGER.info("%s was passed over: %s", self._called(item), error)
         with self.begin() as update:
             update.note(f"{self._called(item)} was passed over: {error}")
             self._sign(update, [item])
