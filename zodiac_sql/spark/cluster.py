@@ -106,8 +106,7 @@ def materialise(
     """Evaluate rules over data frames of facts, by predicate.
 
     `rules` are a text or a file, or several; facts in them count as well. Columns are matched by
-    position; a data frame's rows may repeat. `progress` is called after each iteration; `print`
-    will do.
+    position; rows may repeat. `progress` is called after each iteration; `print` will do.
 
     A hypernode that reads at most `driver_rows` facts is evaluated on the driver, by the embedded
     engine, if that is done in half a minute: for these it is faster; 0 is for never. Others are
