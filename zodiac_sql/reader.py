@@ -53,7 +53,7 @@ class ReadingSession(Session):
     def __init__(self, changing: Session) -> None:
         self._changing = changing
         self.functions = changing.functions
-        self.held = self._opened()
+        self.held = self._opened(changing.held)
         # Not that of the session, which may be about to note a change that did not count.
         self.state = State(generation=-1)
         try:
@@ -62,12 +62,12 @@ class ReadingSession(Session):
             self.held.close()
             raise
 
-    def _opened(self) -> Store:
-        changing = self._changing.held
-        changing.connection.require_undamaged()
-        store = connect_beside(changing)
+    def _opened(self, other: Store) -> Store:
+        """A connection beside another one."""
+        other.connection.require_undamaged()
+        store = connect_beside(other)
         try:
-            store.watch.usual = changing.watch.usual
+            store.watch.usual = other.watch.usual
             dictionary.prepare(store)
         except BaseException:
             store.close()
@@ -82,9 +82,16 @@ class ReadingSession(Session):
         return self.held
 
     def _open_again(self) -> None:
+        """Make the connection anew: beside the old one, which may be the last that is open, or, if
+        that is damaged and has to be closed first, beside that of the session.
+        """
         old = self.held
-        old.close()
-        self.held = self._opened()
+        if old.connection.damaged:
+            old.close()
+            self.held = self._opened(self._changing.held)
+        else:
+            self.held = self._opened(old)
+            old.close()
         self.held.take_place_of(old)
 
     def current(self) -> State:

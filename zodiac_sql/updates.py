@@ -142,14 +142,15 @@ class Updates:
                 yield collected
         except BaseException as error:
             self._last.marks = None
-            log_refusal(error, self._session.path)
             if not self._guard.inherited:
                 self._clean()
                 if collected is not None and self._may_be_published(collected):
                     self._tell_if_published(collected, error)
                 elif type(error) is StoreError and self._session.is_overtaken():
                     said = "this change was computed"
+                    log_refusal(error, self._session.path)
                     raise catalog.changed_meanwhile(self._session.store, said) from error
+            log_refusal(error, self._session.path)  # it was not published
             raise
         finally:
             self._updating = False

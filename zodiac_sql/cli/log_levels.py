@@ -10,7 +10,6 @@ class LogLevel(enum.StrEnum):
 
     DEBUG = "debug"
     INFO = "info"
-    WARNING = "warning"
 
 
 def log_to_stderr(level: LogLevel) -> None:

@@ -103,23 +103,8 @@ class Connection:
         """Run a statement by one of the three ways below."""
         if self.tracer:
             self.tracer(text, parameters)
-        if not LOGGER.isEnabledFor(logging.DEBUG):
-            return self._run(ask, text, parameters, as_written)
-        began = time.perf_counter()
-        try:
-            return self._run(ask, text, parameters, as_written)
-        finally:
-            took = 1000 * (time.perf_counter() - began)
-            LOGGER.debug("%s: %.1f ms: %s", self.path, took, " ".join(text.split()))
-
-    def _run(
-        self,
-        ask: Callable[[str, Parameters], _Result],
-        text: str,
-        parameters: Parameters,
-        as_written: bool,
-    ) -> _Result:
         self._streamed.end()
+        began = time.perf_counter()
         with explaining(self):
             self._optimizers.let(self.duckdb, Off.SIDES if as_written else Off.WRONG)
             try:
@@ -128,6 +113,10 @@ class Connection:
                 if not any(said in str(error) for said in NOT_PLANNED):
                     raise
                 return self._optimizers.without_losing(self.duckdb, lambda: ask(text, parameters))
+            finally:
+                if LOGGER.isEnabledFor(logging.DEBUG):
+                    took = 1000 * (time.perf_counter() - began)
+                    LOGGER.debug("%s: %.1f ms: %s", self.path, took, " ".join(text.split()))
 
     def rows(self, text: str, parameters: Parameters) -> duckdb.DuckDBPyConnection:
         """The answer as rows, which nobody has fetched yet."""

@@ -25,7 +25,7 @@ class DatabaseFile:
     settings: Settings = field(default_factory=dict)
     """Those of DuckDB that a user gave."""
     opened: Opened | None = None
-    """As DuckDB has opened it, so that it can be opened once more; None for a helper."""
+    """As DuckDB has opened it, so that it can be opened once more; None if it never is."""
     real: Path = field(init=False)
     """The path, wherever the working directory moves, and without links, as DuckDB has it."""
     name: str = ""
