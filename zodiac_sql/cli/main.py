@@ -23,6 +23,7 @@ from typer.core import TyperGroup
 
 from zodiac_sql.cli.change_commands import add_rules, alter, delete, drop_rules, insert, run, stream
 from zodiac_sql.cli.check_command import check
+from zodiac_sql.cli.editor_commands import format as format_
 from zodiac_sql.cli.endings import Interrupted, Refused, interrupt, is_interruption, message
 from zodiac_sql.cli.explain_command import explain
 from zodiac_sql.cli.feed_commands import changes, keep_feed
@@ -150,6 +151,7 @@ for _command in (
     export,
     backup,
     check,
+    format_,
     keep_feed,
     changes,
     alter,

@@ -1,4 +1,4 @@
-"""Checks files of rules without a database: what would be refused, and what looks like a mistake.
+"""Checks texts of rules without a database: what would be refused, and what looks like a mistake.
 
 Facts, and functions registered from Python, are not known here. So a predicate or a function that
 the files say nothing of is no error.
@@ -6,7 +6,7 @@ the files say nothing of is no error.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,21 +28,33 @@ from zodiac_sql.program.state import State
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedFiles:
-    """What was found in some files: `errors` are refused, `doubts` only with `strict`.
+class Checked:
+    """What was found in some texts: `errors` are refused, `doubts` only with `strict`.
 
-    `remarks` are on rules that say the same. `rules` counts the rules.
+    `remarks` are on rules that say the same, with their places. `rules` counts the rules.
     """
 
     errors: tuple[Problem, ...]
     doubts: tuple[Problem, ...]
-    remarks: tuple[str, ...]
+    remarks: tuple[Problem, ...]
     rules: int
 
 
-def check_files(paths: Sequence[Path]) -> CheckedFiles:
+def check_files(paths: Sequence[Path]) -> Checked:
     """Check files of rules, as if they were added together to an empty database."""
-    programs, problems = _parsed(paths)
+    texts: list[tuple[str, str]] = []
+    problems: list[Problem] = []
+    for path in paths:
+        try:
+            texts.append((rule_text(path)[0], str(path)))
+        except ProgramError as error:
+            problems += error.problems
+    return check_texts(texts, problems)
+
+
+def check_texts(texts: Sequence[tuple[str, str]], unread: Sequence[Problem] = ()) -> Checked:
+    """Check texts of rules and their names. `unread` are the problems of those that are missing."""
+    programs, problems = _parsed(texts)
     schema, more = _declared(programs)
     written = [rule for program in programs for rule in program.rules]
     programs, columns = all_positional(programs, schema)
@@ -50,24 +62,28 @@ def check_files(paths: Sequence[Path]) -> CheckedFiles:
     rules = [rule for program in programs for rule in program.rules]
     unknown = {problem for rule in rules for problem in unknown_functions(rule, {})}
     wrong = refused(arrivals, schema, (), {})
-    errors = [p for p in (*problems, *more, *wrong) if p not in unknown]
+    errors = [p for p in (*unread, *problems, *more, *wrong) if p not in unknown]
     facts = [fact for program in programs for fact in program.facts]
     around = Surroundings(written, facts, (), schema, {}, NO_SYMBOLS)
     doubted = [*unknown, *columns, *(doubt.problem for doubt in doubts(rules, around))]
-    remarks = arrive(arrivals, (), (), SetLabels()).remarks
-    return CheckedFiles(tuple(in_order(errors)), tuple(in_order(doubted)), remarks, len(rules))
+    return Checked(
+        tuple(in_order(errors)), tuple(in_order(doubted)), tuple(_said_twice(programs)), len(rules)
+    )
 
 
-def _parsed(paths: Iterable[Path]) -> tuple[list[Program], list[Problem]]:
-    """The files as far as they can be read. The prefixes of one hold in those after it."""
+def _said_twice(programs: Iterable[Program]) -> Iterator[Problem]:
+    """What is said of rules that say the same as others."""
+    arrived = arrive([Arrival(program, strict=True) for program in programs], (), (), SetLabels())
+    remarks = set(arrived.remarks)
+    return (replace(p, hint="") for p in arrived.problems if p.message in remarks)
+
+
+def _parsed(texts: Iterable[tuple[str, str]]) -> tuple[list[Program], list[Problem]]:
+    """The texts as far as they can be read. The prefixes of one hold in those after it."""
     programs, prefixes = [], dict[str, str]()
     problems: list[Problem] = []
-    for path in paths:
-        try:
-            program, found = parsed_text(rule_text(path)[0], str(path), prefixes)
-        except ProgramError as error:
-            problems += error.problems
-            continue
+    for text, name in texts:
+        program, found = parsed_text(text, name, prefixes)
         problems += [*found, *program.objections]
         prefixes.update(program.prefixes)
         programs.append(program)

@@ -1,0 +1,68 @@
+"""The commands for those who write rules: their layout, and the server that editors ask."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from zodiac_sql.cli.databases import require_files
+from zodiac_sql.cli.endings import Refused
+from zodiac_sql.cli.output import print_text
+
+_STANDARD_INPUT = Path("-")
+
+
+def format(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Files of rules, or - for standard input."),
+    ],
+    only_check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; the status is 1 if a file would change.")
+    ] = False,
+) -> None:
+    """Lay out files of rules in one style.
+
+    Only the space between words and signs changes, so rules mean the same, and comments stay. A
+    rule has one line, or if that is longer than 100 characters, one for the head and one for each
+    literal. What is read from standard input is written to standard output. If a file cannot be
+    read, none is written.
+
+    \b
+    Examples:
+      zodiac format wind.rules heat.rules
+      zodiac format wind.rules --check
+      zodiac format - < wind.rules
+    """
+    from zodiac_sql.editor.layout import formatted
+
+    require_files(file for file in files if file != _STANDARD_INPUT)
+    texts = [(file, _text(file)) for file in files]
+    laid_out = [(file, text, formatted(text, _name(file))) for file, text in texts]
+    for file, text, new in laid_out:
+        if file == _STANDARD_INPUT and not only_check:
+            sys.stdout.buffer.write(new.encode())
+        elif text != new:
+            print_text(f"{'would change' if only_check else 'changed'}: {_name(file)}")
+            if not only_check:
+                file.write_bytes(new.encode())
+    if only_check and any(text != new for _, text, new in laid_out):
+        raise typer.Exit(1)
+
+
+def _name(file: Path) -> str:
+    return "<standard input>" if file == _STANDARD_INPUT else str(file)
+
+
+def _text(file: Path) -> str:
+    """The text of a file as it is, with its line ends."""
+    if file.suffix.lower() == ".srl":
+        raise Refused(f"{file} has SHACL rules, which have a style of their own.")
+    given = sys.stdin.buffer.read() if file == _STANDARD_INPUT else file.read_bytes()
+    try:
+        return given.decode()
+    except UnicodeDecodeError as error:
+        raise Refused(f"cannot read {_name(file)}: {error.reason}. Nothing was changed.") from None
