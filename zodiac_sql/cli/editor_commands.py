@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from zodiac_sql.cli.databases import require_files
 from zodiac_sql.cli.endings import Refused
 from zodiac_sql.cli.output import print_text
+
+if TYPE_CHECKING:
+    from zodiac_sql.editor.stored import Database, Stored
 
 _STANDARD_INPUT = Path("-")
 
@@ -66,3 +71,71 @@ def _text(file: Path) -> str:
         return given.decode()
     except UnicodeDecodeError as error:
         raise Refused(f"cannot read {_name(file)}: {error.reason}. Nothing was changed.") from None
+
+
+def lsp(
+    database: Annotated[
+        str, typer.Option("--database", metavar="DB", help="Show the sizes of predicates there.")
+    ] = "",
+) -> None:
+    """Answer an editor: the language server of rules, over standard input and output.
+
+    Editors start it themselves; editors/vscode has an extension for VS Code. It tells what `zodiac
+    check` finds, shows and completes predicates, columns and functions, finds and renames names,
+    and lays out texts as `zodiac format` does. A database is opened read-only for a moment, where
+    its sizes are asked for, and passed over if another process is writing it.
+
+    \b
+    Examples:
+      zodiac lsp
+      zodiac lsp --database farm.duckdb
+    """
+    from zodiac_sql import __version__
+
+    try:
+        from zodiac_sql.editor.server import serve
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
+            raise
+        raise Refused(
+            "the language server needs pygls, which is not installed: pip install 'zodiac-sql[lsp]'"
+        ) from error
+    serve(__version__, lambda given: _named(given or database))
+
+
+def _named(database: str) -> Database:
+    """A database that an editor asks: it is opened only to be read, and if it has changed since."""
+    from zodiac_sql.editor.stored import Database, Stored
+
+    stamp: list[object] = []
+    found: dict[str, Stored] = {}
+
+    def read() -> Mapping[str, Stored]:
+        from zodiac_sql import ZodiacError, connect
+
+        try:
+            now = [_stamp(Path(database + end)) for end in ("", ".wal")]
+            if now != stamp:
+                with connect(database, read_only=True, threads=1) as kb:
+                    rows = kb.predicates().to_pylist()
+                found.clear()
+                found.update({
+                    row["predicate"]: Stored(
+                        row["columns"], row["explicit"], row["derived"], row["extension"]
+                    )
+                    for row in rows
+                })  # fmt: skip
+                stamp[:] = now
+        except (ZodiacError, OSError):
+            pass
+        return found
+
+    return Database(Path(database).name, read) if database else Database()
+
+
+def _stamp(file: Path) -> tuple[int, int] | None:
+    """What tells whether a file has changed; None if it is not there."""
+    with suppress(OSError):
+        status = file.stat()
+        return status.st_mtime_ns, status.st_size
+    return None

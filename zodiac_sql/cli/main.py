@@ -24,6 +24,7 @@ from typer.core import TyperGroup
 from zodiac_sql.cli.change_commands import add_rules, alter, delete, drop_rules, insert, run, stream
 from zodiac_sql.cli.check_command import check
 from zodiac_sql.cli.editor_commands import format as format_
+from zodiac_sql.cli.editor_commands import lsp
 from zodiac_sql.cli.endings import Interrupted, Refused, interrupt, is_interruption, message
 from zodiac_sql.cli.explain_command import explain
 from zodiac_sql.cli.feed_commands import changes, keep_feed
@@ -152,6 +153,7 @@ for _command in (
     backup,
     check,
     format_,
+    lsp,
     keep_feed,
     changes,
     alter,

@@ -55,7 +55,7 @@ def check_files(paths: Sequence[Path]) -> Checked:
 def check_texts(texts: Sequence[tuple[str, str]], unread: Sequence[Problem] = ()) -> Checked:
     """Check texts of rules and their names. `unread` are the problems of those that are missing."""
     programs, problems = _parsed(texts)
-    schema, more = _declared(programs)
+    schema, more = declared(programs)
     written = [rule for program in programs for rule in program.rules]
     programs, columns = all_positional(programs, schema)
     arrivals = [Arrival(program) for program in programs]
@@ -90,7 +90,7 @@ def _parsed(texts: Iterable[tuple[str, str]]) -> tuple[list[Program], list[Probl
     return programs, problems
 
 
-def _declared(programs: Iterable[Program]) -> tuple[dict[str, Predicate], list[Problem]]:
+def declared(programs: Iterable[Program]) -> tuple[dict[str, Predicate], list[Problem]]:
     """What the files declare, and what is wrong with it."""
     schema: dict[str, Predicate] = {}
     problems: list[Problem] = []
