@@ -12,6 +12,7 @@ from zodiac_sql.editor.complete import completions
 from zodiac_sql.editor.diagnose import diagnose
 from zodiac_sql.editor.documents import Document, Documents
 from zodiac_sql.editor.hover import hover
+from zodiac_sql.editor.known import Schemas
 from zodiac_sql.editor.navigate import definitions, references
 from zodiac_sql.editor.outline import outline
 from zodiac_sql.editor.positions import Places
@@ -36,16 +37,17 @@ def ask_everything(rng: Random, text: str) -> None:
     documents = Documents()
     document = documents.put("untitled:1", text)
     both = [document, Documents().put("untitled:2", "q(a, 1). r(X) :- p(X), q(X, Y).")]
+    schema = Schemas().of(both)
     for one in diagnose(document, {"q"}):
         assert 0 <= one.start <= one.end <= len(text) and one.message
     for part in outline(document):
         assert part.start <= part.name_start <= part.name_end <= part.end and part.name
     for offset in sorted(rng.choices(range(len(text) + 1), k=4)):
-        found = completions(both, offset, DATABASE)
+        found = completions(document, offset, schema, DATABASE)
         assert found.start <= offset
         name = document.mentions.at(offset)
         if name is not None:
-            hover(both, name, DATABASE)
+            hover(both, name, schema, DATABASE)
             every = references(both, name, True)
             assert {(d, n) for d, n in definitions(both, name)} <= {(d, n) for d, n in every}
             try_to_rename(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -107,27 +108,22 @@ def _named(database: str) -> Database:
     """A database that an editor asks: it is opened only to be read, and if it has changed since."""
     from zodiac_sql.editor.stored import Database, Stored
 
-    stamp: list[object] = []
-    found: dict[str, Stored] = {}
+    asking = threading.Lock()  # texts are checked in a thread of their own
+    stamp: object = None
+    found: Mapping[str, Stored] = {}
 
     def read() -> Mapping[str, Stored]:
+        nonlocal stamp, found
         from zodiac_sql import ZodiacError, connect
 
-        try:
+        with asking, suppress(ZodiacError, OSError):
             now = [_stamp(Path(database + end)) for end in ("", ".wal")]
             if now != stamp:
                 with connect(database, read_only=True, threads=1) as kb:
                     rows = kb.predicates().to_pylist()
-                found.clear()
-                found.update({
-                    row["predicate"]: Stored(
-                        row["columns"], row["explicit"], row["derived"], row["extension"]
-                    )
-                    for row in rows
-                })  # fmt: skip
-                stamp[:] = now
-        except (ZodiacError, OSError):
-            pass
+                names = ("columns", "explicit", "derived", "extension")
+                found = {row["predicate"]: Stored(*(row[name] for name in names)) for row in rows}
+                stamp = now
         return found
 
     return Database(Path(database).name, read) if database else Database()

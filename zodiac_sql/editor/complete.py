@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from zodiac_sql.editor.documents import Document
-from zodiac_sql.editor.known import known_predicates
+from zodiac_sql.editor.known import Schema
 from zodiac_sql.editor.signatures import FUNCTIONS, of_function, of_predicate, spelled
 from zodiac_sql.editor.stored import Database, Stored
 from zodiac_sql.language.functions import AGGREGATES
 from zodiac_sql.language.named_columns import known_columns
-from zodiac_sql.language.schema import Predicate
+from zodiac_sql.language.prefixed import WELL_KNOWN_PREFIXES
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.names import is_constraint
 
@@ -47,17 +47,16 @@ _GROUPS = ("", "not", "and", "aggregate")
 """What stands before a parenthesis with literals in it."""
 
 
-def completions(documents: Sequence[Document], offset: int, database: Database) -> Completions:
-    """What can be written at a place of the first document."""
-    document = documents[0]
+def completions(document: Document, offset: int, schema: Schema, database: Database) -> Completions:
+    """What can be written at a place of a document, given what is known of predicates."""
     place = _Place.of(document.text, offset)
     if place.quoted or document.is_shacl:
         return Completions(offset, ())
-    return Completions(place.start, tuple(_found(documents, place, database)))
+    return Completions(place.start, tuple(_found(document, place, schema, database)))
 
 
 def _found(
-    documents: Sequence[Document], place: _Place, database: Database
+    document: Document, place: _Place, schema: Schema, database: Database
 ) -> Iterator[Completion]:
     if place.declares:
         if place.before.endswith(":"):
@@ -69,9 +68,7 @@ def _found(
     yield from (Completion("variable", name) for name in place.variables)
     if re.search(r"\b(as|on)$", place.before, re.IGNORECASE):
         return
-    programs = [one.program for one in documents]
-    schema, stored = known_predicates(programs), database.read()
-    prefixes = documents[0].prefixes
+    stored, prefixes = database.read(), _prefixes(document.text)
     in_group = place.inside.lower() in _GROUPS
     if not in_group and place.before.endswith(("(", ",")):
         name = _meant(place.inside, prefixes)
@@ -82,8 +79,16 @@ def _found(
         yield from _predicates(schema, stored, prefixes)
 
 
+_PREFIX = re.compile(r"@prefix\s+([\w-]*):\s*<([^<>\s]*)>")
+
+
+def _prefixes(text: str) -> Mapping[str, str]:
+    """The prefixes that a text declares. To parse it takes too long between two keys."""
+    return {**WELL_KNOWN_PREFIXES, **dict(_PREFIX.findall(text))}
+
+
 def _predicates(
-    schema: Mapping[str, Predicate], stored: Mapping[str, Stored], prefixes: Mapping[str, str]
+    schema: Schema, stored: Mapping[str, Stored], prefixes: Mapping[str, str]
 ) -> Iterator[Completion]:
     for name, known in schema.items():
         if not is_constraint(name):
@@ -95,9 +100,7 @@ def _predicates(
             yield Completion("predicate", shown, f"{shown}({there.columns})")
 
 
-def _columns(
-    schema: Mapping[str, Predicate], stored: Mapping[str, Stored], name: str
-) -> Iterator[Completion]:
+def _columns(schema: Schema, stored: Mapping[str, Stored], name: str) -> Iterator[Completion]:
     """The columns of a predicate, as names of arguments."""
     if names := known_columns(schema).get(name):
         types = {column.name: column.meant for column in schema[name].columns}

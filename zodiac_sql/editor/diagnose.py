@@ -14,7 +14,7 @@ from zodiac_sql.editor.documents import Document
 from zodiac_sql.editor.positions import offsets
 from zodiac_sql.errors import Problem, ZodiacError
 from zodiac_sql.language.mentions import Kind
-from zodiac_sql.program.check_files import check_texts
+from zodiac_sql.program.check_files import check_programs
 
 
 class Severity(IntEnum):
@@ -38,7 +38,7 @@ class Diagnostic:
 def diagnose(document: Document, elsewhere: Collection[str]) -> list[Diagnostic]:
     """What is to be said of a document. The predicates `elsewhere` are known, too."""
     try:
-        checked = check_texts([(document.text, document.name)])
+        checked = check_programs([document.program], document.problems)
     except ZodiacError as error:
         return [Diagnostic(0, len(document.text), Severity.ERROR, str(error))]
     doubts = [one for one in checked.doubts if not _is_known(one, document, elsewhere)]

@@ -7,7 +7,7 @@ the others. Of a file that is open, the text in the editor counts.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
+from zodiac_sql.errors import Problem
 from zodiac_sql.language.mentions import Kind, Mention, Mentions, Role, mentions
 from zodiac_sql.language.prefixed import WELL_KNOWN_PREFIXES
 from zodiac_sql.language.syntax import Program
@@ -39,10 +40,20 @@ class Document:
         """Whether it has SHACL rules, of which only the problems are told."""
         return self.name.lower().endswith(".srl")
 
-    @cached_property
+    @property
     def program(self) -> Program:
         """What of the text can be read."""
-        return parsed_text(self.text, self.name, {})[0]
+        return self._parsed[0]
+
+    @property
+    def problems(self) -> Sequence[Problem]:
+        """Why all else cannot be read."""
+        program, problems = self._parsed
+        return [*problems, *program.objections]
+
+    @cached_property
+    def _parsed(self) -> tuple[Program, list[Problem]]:
+        return parsed_text(self.text, self.name, {})
 
     @cached_property
     def mentions(self) -> Mentions:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from zodiac_sql.editor.documents import Document
-from zodiac_sql.editor.known import known_predicates
+from zodiac_sql.editor.known import Schema
 from zodiac_sql.editor.positions import Places, offsets
 from zodiac_sql.editor.signatures import of_function, of_predicate, spelled
 from zodiac_sql.editor.stored import Database
 from zodiac_sql.language.mentions import Kind, Mention, Role
-from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Rule, atoms_of
 from zodiac_sql.language.types import body_types
 
 _MOST_PLACES = 8
 
 
-def hover(documents: Sequence[Document], name: Mention, database: Database) -> str | None:
+def hover(
+    documents: Sequence[Document], name: Mention, schema: Schema, database: Database
+) -> str | None:
     """What is known of a name in the first of some documents, in Markdown."""
     document = documents[0]
     if name.kind is Kind.FUNCTION:
@@ -25,7 +26,6 @@ def hover(documents: Sequence[Document], name: Mention, database: Database) -> s
         return _code(told) if told else f"`{name.name}` is not built in."
     if name.kind is Kind.LABEL:
         return None
-    schema = known_predicates([one.program for one in documents])
     if name.kind is Kind.VARIABLE:
         return _code(_variable(document, name, schema))
     predicate = name.of if name.kind is Kind.COLUMN else name.name
@@ -35,7 +35,7 @@ def hover(documents: Sequence[Document], name: Mention, database: Database) -> s
 def _predicate(
     documents: Sequence[Document],
     predicate: str,
-    schema: Mapping[str, Predicate],
+    schema: Schema,
     database: Database,
 ) -> str:
     prefixes = documents[0].prefixes
@@ -75,7 +75,7 @@ def _places(documents: Sequence[Document], predicate: str, role: Role) -> str:
     return ", ".join(found[:_MOST_PLACES]) + more
 
 
-def _variable(document: Document, name: Mention, schema: Mapping[str, Predicate]) -> str:
+def _variable(document: Document, name: Mention, schema: Schema) -> str:
     """A variable with its type, if that is known."""
     columns = {one: [column.meant for column in known.columns] for one, known in schema.items()}
     for rule in document.program.rules:

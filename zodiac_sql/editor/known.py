@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from zodiac_sql.editor.documents import Document
 from zodiac_sql.errors import ZodiacError
 from zodiac_sql.language.head_names import named_by_heads
 from zodiac_sql.language.infer import infer
@@ -22,8 +23,37 @@ from zodiac_sql.program.fact_types import facts_with_moments, settle_facts
 from zodiac_sql.program.rule_sets import SetLabels
 from zodiac_sql.program.typed_program import typed
 
+Schema = Mapping[str, Predicate]
 
-def known_predicates(programs: Sequence[Program]) -> Mapping[str, Predicate]:
+
+class Schemas:
+    """What the texts of each folder say of predicates, until one of them changes."""
+
+    def __init__(self) -> None:
+        self._found: dict[object, tuple[frozenset[Document], Schema]] = {}
+
+    def of(self, documents: Sequence[Document]) -> Schema:
+        """The predicates of some documents together."""
+        key, these = _folder(documents), frozenset(documents)
+        last = self._found.get(key)
+        if last is not None and last[0] == these:
+            return last[1]
+        found = known_predicates([document.program for document in documents])
+        self._found[key] = these, found
+        return found
+
+    def last(self, documents: Sequence[Document]) -> Schema:
+        """What was known of the predicates of some documents when somebody asked last."""
+        last = self._found.get(_folder(documents))
+        return last[1] if last is not None else self.of(documents)
+
+
+def _folder(documents: Sequence[Document]) -> object:
+    path = documents[0].path
+    return path.parent if path else documents[0].uri
+
+
+def known_predicates(programs: Sequence[Program]) -> Schema:
     """The predicates of some programs together."""
     try:
         return _known(programs)
@@ -31,7 +61,7 @@ def known_predicates(programs: Sequence[Program]) -> Mapping[str, Predicate]:
         return {}
 
 
-def _known(programs: Sequence[Program]) -> Mapping[str, Predicate]:
+def _known(programs: Sequence[Program]) -> Schema:
     schema, _ = declared(programs)
     programs, _ = all_positional(programs, schema)
     arrived = arrive([Arrival(program) for program in programs], (), (), SetLabels())
@@ -55,9 +85,7 @@ def _fits(arities: dict[str, int], atoms: Iterable[Atom]) -> bool:
     return all(fit)
 
 
-def _typed(
-    schema: Mapping[str, Predicate], rules: Sequence[Rule], facts: Sequence[Atom]
-) -> Mapping[str, Predicate]:
+def _typed(schema: Mapping[str, Predicate], rules: Sequence[Rule], facts: Sequence[Atom]) -> Schema:
     """A schema with the types that facts and rules tell, and the names that heads give."""
     explicit = {fact.predicate for fact in facts}
     settled, _ = settle_facts(named_by_heads(schema, rules, (), explicit), facts)

@@ -27,7 +27,7 @@ def formatted(text: str, name: str = "<rules>") -> str:
     for comment in found.last:
         page.comment(comment, 0)
     new = "".join(f"{line}\n" for line in page.lines)
-    if _told(tokens(new, name)) != _told(found):
+    if new != text and _told(tokens(new, name)) != _told(found):
         return f"{mark}{text}"  # better untidy than of another meaning
     return mark + (new.replace("\n", "\r\n") if "\r\n" in text else new)
 

@@ -11,6 +11,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from lsprotocol import types as lsp
@@ -21,6 +22,7 @@ from zodiac_sql.editor.complete import completions
 from zodiac_sql.editor.diagnose import diagnose
 from zodiac_sql.editor.documents import Document, Documents, path_of
 from zodiac_sql.editor.hover import hover
+from zodiac_sql.editor.known import Schemas
 from zodiac_sql.editor.layout import formatted
 from zodiac_sql.editor.navigate import Place, definitions, references
 from zodiac_sql.editor.outline import outline
@@ -72,7 +74,9 @@ class _Answers:
         self._named = database
         self._database = Database()
         self._documents = Documents()
-        self._waiting: dict[str, asyncio.TimerHandle] = {}
+        self._schemas = Schemas()
+        self._waiting: dict[str, asyncio.Future[None]] = {}
+        self._checking = ThreadPoolExecutor(1)
 
     def register(self) -> None:
         """Tell the server which methods there are."""
@@ -135,24 +139,38 @@ class _Answers:
         """Check a text when nobody has changed it for a while."""
         if waiting := self._waiting.pop(uri, None):
             waiting.cancel()
-        loop = asyncio.get_running_loop()
-        self._waiting[uri] = loop.call_later(pause, self._check, uri)
+        self._waiting[uri] = asyncio.ensure_future(self._check(uri, pause))
 
-    def _check(self, uri: str) -> None:
-        self._waiting.pop(uri, None)
-        document = self._documents.open.get(uri)
-        if document is None:
-            return
-        others = self._documents.together(document)[1:]
+    async def _check(self, uri: str, pause: float) -> None:
+        """Check a text in a thread of its own, so that nobody who types waits for it."""
+        await asyncio.sleep(pause)
+        if document := self._documents.open.get(uri):
+            documents = self._documents.together(document)
+            loop = asyncio.get_running_loop()
+            found = await loop.run_in_executor(self._checking, self._found, documents)
+            if self._is_shown(document):
+                self._publish(uri, found, document.version)
+
+    def _found(self, documents: list[Document]) -> list[lsp.Diagnostic]:
+        """What is to be said of the first of some documents. What is known of predicates is noted,
+        so that the next question need not wait for it."""
+        document, *others = documents
+        if not self._is_shown(document):  # somebody has typed on meanwhile
+            return []
+        self._schemas.of(documents)
         elsewhere = frozenset(self._database.read()).union(*(one.known for one in others))
         places = self._places(document)
-        self._publish(uri, [
+        return [
             lsp.Diagnostic(
                 self._range(places, one.start, one.end), one.message,
                 lsp.DiagnosticSeverity(one.severity), source="zodiac",
             )
             for one in diagnose(document, elsewhere)
-        ], document.version)  # fmt: skip
+        ]  # fmt: skip
+
+    def _is_shown(self, document: Document) -> bool:
+        """Whether a document is the last version of what an editor shows."""
+        return self._documents.open.get(document.uri) is document
 
     def _publish(self, uri: str, found: list[lsp.Diagnostic], version: int | None) -> None:
         told = lsp.PublishDiagnosticsParams(uri, found, version)
@@ -162,7 +180,8 @@ class _Answers:
 
     def _hover(self, params: lsp.HoverParams) -> lsp.Hover | None:
         documents, name = self._pointed(params)
-        told = hover(documents, name, self._database) if name else None
+        schema = self._schemas.of(documents) if name else {}
+        told = hover(documents, name, schema, self._database) if name else None
         if name is None or told is None:
             return None
         content = lsp.MarkupContent(lsp.MarkupKind.Markdown, told)
@@ -201,7 +220,8 @@ class _Answers:
         documents, offset = self._at(params)
         if not documents:
             return []
-        found = completions(documents, offset, self._database)
+        schema = self._schemas.last(documents)
+        found = completions(documents[0], offset, schema, self._database)
         range_ = self._range(self._places(documents[0]), found.start, offset)
         return [
             lsp.CompletionItem(

@@ -42,19 +42,12 @@ class Checked:
 
 def check_files(paths: Sequence[Path]) -> Checked:
     """Check files of rules, as if they were added together to an empty database."""
-    texts: list[tuple[str, str]] = []
-    problems: list[Problem] = []
-    for path in paths:
-        try:
-            texts.append((rule_text(path)[0], str(path)))
-        except ProgramError as error:
-            problems += error.problems
-    return check_texts(texts, problems)
+    programs, problems = _parsed(paths)
+    return check_programs(programs, problems)
 
 
-def check_texts(texts: Sequence[tuple[str, str]], unread: Sequence[Problem] = ()) -> Checked:
-    """Check texts of rules and their names. `unread` are the problems of those that are missing."""
-    programs, problems = _parsed(texts)
+def check_programs(programs: Sequence[Program], problems: Sequence[Problem]) -> Checked:
+    """Check parsed texts, as if they were added together. `problems` are those of parsing."""
     schema, more = declared(programs)
     written = [rule for program in programs for rule in program.rules]
     programs, columns = all_positional(programs, schema)
@@ -62,7 +55,7 @@ def check_texts(texts: Sequence[tuple[str, str]], unread: Sequence[Problem] = ()
     rules = [rule for program in programs for rule in program.rules]
     unknown = {problem for rule in rules for problem in unknown_functions(rule, {})}
     wrong = refused(arrivals, schema, (), {})
-    errors = [p for p in (*unread, *problems, *more, *wrong) if p not in unknown]
+    errors = [p for p in (*problems, *more, *wrong) if p not in unknown]
     facts = [fact for program in programs for fact in program.facts]
     around = Surroundings(written, facts, (), schema, {}, NO_SYMBOLS)
     doubted = [*unknown, *columns, *(doubt.problem for doubt in doubts(rules, around))]
@@ -78,12 +71,16 @@ def _said_twice(programs: Iterable[Program]) -> Iterator[Problem]:
     return (replace(p, hint="") for p in arrived.problems if p.message in remarks)
 
 
-def _parsed(texts: Iterable[tuple[str, str]]) -> tuple[list[Program], list[Problem]]:
-    """The texts as far as they can be read. The prefixes of one hold in those after it."""
+def _parsed(paths: Iterable[Path]) -> tuple[list[Program], list[Problem]]:
+    """The files as far as they can be read. The prefixes of one hold in those after it."""
     programs, prefixes = [], dict[str, str]()
     problems: list[Problem] = []
-    for text, name in texts:
-        program, found = parsed_text(text, name, prefixes)
+    for path in paths:
+        try:
+            program, found = parsed_text(rule_text(path)[0], str(path), prefixes)
+        except ProgramError as error:
+            problems += error.problems
+            continue
         problems += [*found, *program.objections]
         prefixes.update(program.prefixes)
         programs.append(program)
