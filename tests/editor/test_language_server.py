@@ -271,6 +271,13 @@ def test_renaming_refuses_what_would_mean_something_else(family: LanguageClient)
     assert refusal(4, 4, "") == " cannot be the name of a predicate: a predicate has a name."
     assert "only predicates, variables and labels" in refusal(5, 21, "senior")
     assert family.at("prepareRename", "family.rules", 5, 21) is None
+    shapes = "PREFIX : <http://e/>\nRULE { ?x :new ?y } WHERE { ?x :old ?y }\n"
+    (family.folder / "shapes.srl").write_text(shapes)
+    family.change("family.rules", FAMILY + "ex:old(X, Y) :- parent(X, Y).")
+    assert refusal(5, 1, "ex:new") == "There is a predicate ex:new already."
+    assert refusal(5, 1, "aged") == (
+        "shapes.srl has it, too, and names in SHACL rules are not renamed."
+    )
     family.change("family.rules", FAMILY + "p(X :- .")
     assert refusal(4, 4, "xs") == "family.rules has a syntax error. Mend that before renaming."
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from random import Random
 
 import pytest
@@ -12,10 +11,10 @@ from generators.odd_texts import corpus, odd_text
 from generators.programs import Program, program_text
 from generators.spaced_texts import spaced
 from hypothesis import given, note
+from support.meaning import meaning
 
 from zodiac_sql import ProgramError
 from zodiac_sql.editor.layout import WIDTH, formatted
-from zodiac_sql.language.parse import parse_what_can_be
 
 STYLES = {
     "p( X ):-q(X),r( X ) .": "p(X) :- q(X), r(X).",
@@ -108,10 +107,3 @@ def require_the_same(text: str) -> bool:
     assert formatted(found) == found
     assert not re.search(r"[ \t]+$", found, re.MULTILINE)
     return True
-
-
-def meaning(text: str) -> str:
-    """What a text says, however it is spaced. (As a text: a NaN is not equal to itself.)"""
-    program, _ = parse_what_can_be(text)
-    rules = tuple(replace(rule, text="") for rule in program.rules)
-    return repr(replace(program, rules=rules, objections=()))

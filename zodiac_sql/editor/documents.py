@@ -23,6 +23,8 @@ from zodiac_sql.program.rule_edits import parsed_text
 
 _RULES = (".rules", ".dl", ".srl")
 _MARK = "\ufeff"
+_LARGEST = 1_000_000
+"""A file of more bytes beside a text is passed over: it has facts, and takes seconds to read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +76,11 @@ class Document:
         found |= {one.predicate for one in program.declarations}
         return frozenset(found.union(name.name for name in self.predicates() if _tells(name)))
 
+    @cached_property
+    def read(self) -> frozenset[str]:
+        """The predicates that its rules read."""
+        return frozenset().union(*(r.positive() | r.negative() for r in self.program.rules))
+
     def predicates(self) -> Iterator[Mention]:
         """The places where predicates are named."""
         return (name for name in self.mentions.names if name.kind is Kind.PREDICATE)
@@ -115,6 +122,8 @@ class Documents:
         """A file as it is on disk; None if it cannot be read."""
         try:
             status = os.stat(path)
+            if status.st_size > _LARGEST:
+                return None
             stamp = status.st_mtime_ns, status.st_size
             if (known := self._read.get(path)) and known[0] == stamp:
                 return known[1]

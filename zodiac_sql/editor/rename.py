@@ -53,8 +53,11 @@ def _predicate(
     meant = _meant(new, documents[0].prefixes)
     if reason := why_not(meant):
         raise QueryError(f"{new} cannot be the name of a predicate: {reason}.")
-    if any(name.name == meant for one in documents for name in one.predicates()):
+    if any(meant in one.known | one.read for one in documents):
         raise QueryError(f"There is a predicate {new} already.")
+    for one in documents:
+        if one.is_shacl and places[0][1].name in one.known | one.read:
+            raise QueryError(f"{one.name} has it, too, and names in SHACL rules are not renamed.")
     return [(one, old.start, old.end, spelled(meant, one.prefixes)) for one, old in places]
 
 

@@ -1,4 +1,4 @@
-"""Text -> Program. Only this file, made_parsers.py, reader.py and syntax_errors.py know lark.
+"""Text -> Program. Only this room knows lark.
 
 A text is parsed as one; only if that fails is it cut into clauses, each parsed by itself, so that
 all syntax problems are reported at once and a correct text pays nothing for it.
