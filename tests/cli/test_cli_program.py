@@ -16,7 +16,7 @@ from zodiac_sql.cli.main import app
 COMMANDS = [
     "run", "add-rules", "drop-rules", "ontology", "insert", "delete", "stream", "query", "sparql",
     "show", "graph", "why", "why-not", "inconsistencies", "explain", "verify", "export", "backup",
-    "check",
+    "check", "format", "lsp",
     "keep-feed", "changes", "alter", "compact",
 ]  # fmt: skip
 

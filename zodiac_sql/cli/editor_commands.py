@@ -79,12 +79,13 @@ def lsp(
         str, typer.Option("--database", metavar="DB", help="Show the sizes of predicates there.")
     ] = "",
 ) -> None:
-    """Answer an editor: the language server of rules, over standard input and output.
+    """Answer an editor: the language server of rules.
 
-    Editors start it themselves; editors/vscode has an extension for VS Code. It tells what `zodiac
-    check` finds, shows and completes predicates, columns and functions, finds and renames names,
-    and lays out texts as `zodiac format` does. A database is opened read-only for a moment, where
-    its sizes are asked for, and passed over if another process is writing it.
+    Editors start it themselves, and speak with it over standard input and output; editors/vscode
+    has an extension for VS Code. It tells what `zodiac check` finds, shows and completes
+    predicates, columns and functions, finds and renames names, and lays out texts as `zodiac
+    format` does. A database is opened read-only for a moment, where its sizes are asked for, and
+    passed over if another process is writing it.
 
     \b
     Examples:
