@@ -109,6 +109,8 @@ def test_what_files_beside_it_know_is_known(client: LanguageClient) -> None:
     assert [one["message"].split("\n")[0] for one in unknown] == [
         "nothing derives, declares or states grnad"
     ]
+    (client.folder / "facts.dl").write_text("fact(1).\n" * 200_000 + "grnad(a, b).\n")
+    assert client.change("other.rules", OTHER.replace("grand", "grnad")) == unknown
     elsewhere = client.folder / "more"
     elsewhere.mkdir()
     assert len(client.open("more/other.rules", OTHER)) == 2

@@ -23,8 +23,9 @@ from zodiac_sql.program.rule_edits import parsed_text
 
 _RULES = (".rules", ".dl", ".srl")
 _MARK = "\ufeff"
-_LARGEST = 1_000_000
-"""A file of more bytes beside a text is passed over: it has facts, and takes seconds to read."""
+_MOST = 1_000_000
+"""Of the files beside a text, at most so many bytes are read: larger files have facts, not rules,
+and a megabyte takes ten seconds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,11 +101,9 @@ class Documents:
     def put(self, uri: str, text: str, version: int | None = None) -> Document:
         """Note what an editor shows."""
         path = path_of(uri)
-        if text.startswith(_MARK):
-            text = f" {text[1:]}"  # all places stay
-        document = Document(uri, path.name if path else uri, path, text, version)
-        self.open[uri] = document
-        return document
+        name = path.name if path else uri
+        self.open[uri] = Document(uri, name, path, _without_mark(text), version)
+        return self.open[uri]
 
     def together(self, document: Document) -> list[Document]:
         """A document, and those beside it, in the order of their names."""
@@ -115,14 +114,19 @@ class Documents:
         paths = {path for path in shown if path.parent == folder}
         with suppress(OSError):
             paths |= {one for one in folder.iterdir() if one.suffix.lower() in _RULES}
-        others = (shown.get(path) or self._file(path) for path in sorted(paths))
-        return [document, *(one for one in others if one is not None and one is not document)]
+        found, left = [document], _MOST
+        for path in sorted(paths):
+            other = shown.get(path) or self._file(path, left)
+            if other is not None and other is not document:
+                found.append(other)
+                left -= 0 if path in shown else len(other.text)
+        return found
 
-    def _file(self, path: Path) -> Document | None:
-        """A file as it is on disk; None if it cannot be read."""
+    def _file(self, path: Path, most: int) -> Document | None:
+        """A file as it is on disk; None if it cannot be read, or has more bytes."""
         try:
             status = os.stat(path)
-            if status.st_size > _LARGEST:
+            if status.st_size > most:
                 return None
             stamp = status.st_mtime_ns, status.st_size
             if (known := self._read.get(path)) and known[0] == stamp:
@@ -130,11 +134,14 @@ class Documents:
             text = path.read_bytes().decode()
         except (OSError, ValueError):
             return None
-        if text.startswith(_MARK):
-            text = f" {text[1:]}"
-        document = Document(path.as_uri(), path.name, path, text)
+        document = Document(path.as_uri(), path.name, path, _without_mark(text))
         self._read[path] = stamp, document
         return document
+
+
+def _without_mark(text: str) -> str:
+    """A text without the byte order mark. All places stay."""
+    return f" {text[1:]}" if text.startswith(_MARK) else text
 
 
 def path_of(uri: str) -> Path | None:
