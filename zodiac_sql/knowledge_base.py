@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from zodiac_sql.database.compact import Compacted
     from zodiac_sql.ontology.translate import Profile
     from zodiac_sql.reader import Reader
+    from zodiac_sql.serve.server import Server, Serving
     from zodiac_sql.stream.channel import UpdateQueue
 
 
@@ -407,6 +408,12 @@ class KnowledgeBase(Questions):
 
         self._session.guard.require_own_process()
         return Reader(ReadingSession(self._session))
+
+    def serve(self, **options: Unpack[Serving]) -> Server:
+        """Let others ask and change this while the program runs: see `Server`."""
+        from zodiac_sql.serve.server import Server
+
+        return Server(self, **options)
 
     @exclusive
     def compact(self, *, storage_version: str | None = None) -> Compacted:

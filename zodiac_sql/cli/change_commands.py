@@ -25,11 +25,14 @@ from zodiac_sql.cli.options import (
     Explode,
     ExportFormat,
     Format,
+    Host,
     Json,
     NewDatabase,
     NoHeader,
     Nulls,
     NullString,
+    Origins,
+    Port,
     Preview,
     RowsOf,
     Samples,
@@ -370,6 +373,12 @@ def stream(
         bool, typer.Option("--skip-bad", help="Pass bad updates over, and say which.")
     ] = False,
     strategy: Strategy = "auto",
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Let others ask and change it meanwhile.")
+    ] = False,
+    host: Host = "127.0.0.1",
+    port: Port = 0,
+    allow_origin: Origins = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print each change as a line of JSON, and nothing else.")
     ] = False,
@@ -384,21 +393,24 @@ def stream(
       {"drop_rules": ["hot"], "add_rules": "hot(X) :- celsius(X, T), T > 40."}
 
     A bad update ends the stream; what came before it is kept. With a name, the same stream begun
-    again goes on after the last update that is in the file.
+    again goes on after the last update that is in the file. With --serve, others ask and change the
+    database meanwhile, as by zodiac serve.
 
     \b
     Examples:
       zodiac stream farm.duckdb readings.jsonl --name readings
       tail -f readings.jsonl | zodiac stream farm.duckdb - --coalesce 50 --json
+      tail -f readings.jsonl | zodiac stream farm.duckdb - --serve --port 7474
     """
-    from zodiac_sql.cli.stream import follow
+    from zodiac_sql.cli.stream import Following, follow
     from zodiac_sql.maintain.registry import STRATEGIES
 
     if strategy not in STRATEGIES:
         raise typer.BadParameter(f"--strategy is one of {', '.join(STRATEGIES)}")
     options: dict[str, Any] = {"name": name, "coalesce": coalesce, "queue": queue}
     options |= {"skip_bad": skip_bad, "check": checks()}
-    follow(db, source, strategy, options, as_json)
+    serving = {"host": host, "port": port, "origins": allow_origin or ()} if serve else None
+    follow(db, source, Following(db, as_json, strategy, options, serving))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import typer
 from zodiac_sql.cli.databases import (
     Wanted,
     changing,
+    copying,
     names_and_files,
     reading,
     require_database,
@@ -41,6 +42,7 @@ from zodiac_sql.cli.output import (
     rows,
 )
 from zodiac_sql.cli.tables import print_table
+from zodiac_sql.cli.terminal import about_paths, echo
 from zodiac_sql.language.written import on_one_line
 
 if TYPE_CHECKING:
@@ -101,10 +103,10 @@ def _print_answer(answer: Answer, prefixes: Mapping[str, str], as_json: bool, as
     elif as_csv:
         print_rows_as_csv(answer)
     elif answer.column_names == ["explain_key", "explain_value"]:
-        typer.echo("".join(str(plan) for _, plan in answer), nl=False)
+        echo("".join(str(plan) for _, plan in answer), nl=False)
     else:
         print_table(answer.column_names, rows(answer), prefixes)
-        typer.echo("(1 row)" if len(answer) == 1 else f"({len(answer)} rows)")
+        echo("(1 row)" if len(answer) == 1 else f"({len(answer)} rows)")
 
 
 def show(
@@ -181,10 +183,10 @@ def graph(
         with reading(db) as kb:
             drawing, notes = kb.graph(), ()
     if out is None:
-        typer.echo(str(drawing))
+        echo(str(drawing))
     else:
         drawing.save(out)
-        typer.echo(f"wrote {out}")
+        echo(about_paths(f"wrote {out}"))
     print_notes(notes)
 
 
@@ -281,9 +283,9 @@ def backup(
     Example:
       zodiac backup farm.duckdb farm-sunday.duckdb
     """
-    with reading(db) as kb:
+    with copying(db) as kb:
         kb.backup(path)
-    print_text(f"{path}: a copy of {db}")
+    print_text(about_paths(f"{path}: a copy of {db}"))
 
 
 def compact(db: Database, storage_version: WrittenFor = None) -> None:
