@@ -61,6 +61,10 @@ async def _sent(
     try:
         while (frame := await frames.get()) is not None:
             yield frame
+        await asyncio.wait((done,))
+        if (error := done.exception()) is not None:  # a fault of ours
+            told = "".join(traceback.format_exception(error))
+            yield json.dumps({"err": told}) + "\n" + json.dumps({"status": 1}) + "\n"
     finally:
         service.running.leave(done, cancelling)
 
@@ -87,9 +91,6 @@ def _run(
         err.send({"status": status})
     except BrokenPipeError:
         return  # the client has gone away
-    except Exception:
-        err.send({"err": traceback.format_exc()})
-        err.send({"status": 1})
     finally:
         loop.call_soon_threadsafe(_end, frames)
 
