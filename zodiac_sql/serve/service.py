@@ -22,7 +22,7 @@ from zodiac_sql.serve.running import Running
 _Found = TypeVar("_Found")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Service:
     """A server, as those who answer know it."""
 
