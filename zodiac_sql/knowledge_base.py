@@ -400,10 +400,7 @@ class KnowledgeBase(Questions):
     # Life
 
     def reader(self) -> Reader:
-        """What asks while this knowledge base changes: see `Reader`. Any thread may have its own.
-
-        with kb.reader() as reader: reader.query("anomaly(X)")
-        """
+        """What asks while this changes: see `Reader`. Any thread may have its own."""
         from zodiac_sql.reader import Reader, ReadingSession
 
         self._session.guard.require_own_process()

@@ -97,11 +97,13 @@ class Questions:
         return self._read(answer_sparql, query)
 
     @limited
-    def _sparql_terms(self, query: str) -> SparqlAnswer:
-        """The same with all terms as symbols are written, for the standard forms."""
+    def _sparql(
+        self, query: str, *, natives: bool = False, **limits: Unpack[Limiting]
+    ) -> SparqlAnswer:
+        """The same with all terms as symbols are written, for the standard forms, or as natives."""
         from zodiac_sql.read.sparql.answer import answer_terms
 
-        return self._read(answer_terms, query)
+        return self._read(answer_terms, query, natives)
 
     @limited
     def why(

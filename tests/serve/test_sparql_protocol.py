@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 GRAPH = """
 @prefix : <http://e/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
-:a a :C ; :n 5 ; :d 1.50 ; :f 2.5e0 ; :l "eins"@de ; :s "q \\"w\\"\\n\\t" ; :k :b ; :b true ;
+:a a :C ; :n 5 ; :d 1.50 ; :f 2.5e0 ; :l "eins"@de ; :s "q \\"w\\"\\n\\tz" ; :k :b ; :b true ;
   :t "2024-01-01T00:00:00Z"^^xsd:dateTime ; :m "05"^^xsd:integer, "z"^^:odd, :a ; :bn _:x .
 _:x :n 7 .
 <tag:odd> :k <urn:x:y> .
@@ -45,10 +45,11 @@ def server(turtle: Path, open_kb: Callable[..., KnowledgeBase]) -> Iterator[Serv
         yield server
 
 
-def theirs(turtle: Path) -> pyoxigraph.Store:
-    store = pyoxigraph.Store()
-    store.load(path=str(turtle), format=pyoxigraph.RdfFormat.TURTLE)
-    return store
+def theirs(turtle: Path) -> Iterator[pyoxigraph.Quad]:
+    """The triples without blank nodes, spelled as in the file."""
+    for quad in pyoxigraph.parse(path=str(turtle), format=pyoxigraph.RdfFormat.TURTLE):
+        if pyoxigraph.BlankNode not in (type(quad.subject), type(quad.object)):
+            yield quad
 
 
 @pytest.fixture
@@ -72,9 +73,7 @@ def test_forms_that_another_engine_reads(client: httpx.Client, turtle: Path, for
     read = pyoxigraph.parse_query_results(answer.content, FORMS[form])
     assert isinstance(read, pyoxigraph.QuerySolutions)
     found = {tuple(map(str, solution)) for solution in read}
-    other = theirs(turtle).query(ALL)
-    assert isinstance(other, pyoxigraph.QuerySolutions)
-    assert found == {tuple(map(str, solution)) for solution in other}
+    assert found == {tuple(map(str, triple))[:3] for triple in theirs(turtle)}
 
 
 def test_csv(client: httpx.Client) -> None:

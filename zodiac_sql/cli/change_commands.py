@@ -25,13 +25,11 @@ from zodiac_sql.cli.options import (
     Explode,
     ExportFormat,
     Format,
-    Host,
     Json,
     NewDatabase,
     NoHeader,
     Nulls,
     NullString,
-    Origins,
     Port,
     Preview,
     RowsOf,
@@ -89,6 +87,9 @@ Out = Annotated[
 ]
 TempDirectory = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Where to spill; by default beside DB.")
+]
+JsonLines = Annotated[
+    bool, typer.Option("--json", help="Print each change as a line of JSON, and nothing else.")
 ]
 Strategy = Annotated[str, typer.Option(metavar="S", help="How rules follow a change of facts.")]
 
@@ -376,12 +377,8 @@ def stream(
     serve: Annotated[
         bool, typer.Option("--serve", help="Let others ask and change it meanwhile.")
     ] = False,
-    host: Host = "127.0.0.1",
     port: Port = 0,
-    allow_origin: Origins = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print each change as a line of JSON, and nothing else.")
-    ] = False,
+    as_json: JsonLines = False,
 ) -> None:
     """Apply updates as they come, each as a change of its own.
 
@@ -409,8 +406,7 @@ def stream(
         raise typer.BadParameter(f"--strategy is one of {', '.join(STRATEGIES)}")
     options: dict[str, Any] = {"name": name, "coalesce": coalesce, "queue": queue}
     options |= {"skip_bad": skip_bad, "check": checks()}
-    serving = {"host": host, "port": port, "origins": allow_origin or ()} if serve else None
-    follow(db, source, Following(db, as_json, strategy, options, serving))
+    follow(db, source, Following(db, as_json, strategy, options, port if serve else None))
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from zodiac_sql.facts.export import Exported
     from zodiac_sql.knowledge_base import KnowledgeBase
     from zodiac_sql.read.query import Answer
+    from zodiac_sql.read.sparql.answer import SparqlAnswer
     from zodiac_sql.read.verify.verify import Verification
 
 PHASES = ("stage", "check", "reason", "compare", "publish")
@@ -282,6 +283,15 @@ def print_rows_as_json(answer: Answer) -> None:
         output().write(f"{before}\n{json.dumps(values, ensure_ascii=False)}")
         before = ","
     output().write("[]\n" if before == "[" else "\n]\n")
+
+
+def print_standard(found: SparqlAnswer, as_json: bool) -> None:
+    """Print what SPARQL has found in a standard form: JSON, JSON-LD, or, of graphs, Turtle."""
+    from zodiac_sql.read.sparql.results import serialized
+
+    graph = "application/ld+json" if as_json else "text/turtle"
+    form = graph if found.is_graph else "application/sparql-results+json"
+    output().write(serialized(found, form).decode().rstrip("\n") + "\n")
 
 
 def print_rows_as_csv(answer: Answer) -> None:

@@ -37,6 +37,7 @@ from zodiac_sql.cli.output import (
     print_notes,
     print_rows_as_csv,
     print_rows_as_json,
+    print_standard,
     print_text,
     print_verification,
     rows,
@@ -78,23 +79,30 @@ def query(
 @limited_answer
 def sparql(
     db: Database,
-    text: Annotated[str, typer.Argument(metavar="QUERY", help="SELECT or ASK.")],
+    text: Annotated[str, typer.Argument(metavar="QUERY", help="A query in SPARQL.")],
     as_json: Json = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, and nothing else.")] = False,
 ) -> None:
     """Answer a SPARQL query.
 
     A class is a unary predicate, a property a binary one, as RDF files are loaded. Prefixes of the
-    rules and RDF files in the database need not be declared. Needs rdflib.
+    rules and RDF files in the database need not be declared. The answers of CONSTRUCT and DESCRIBE
+    are printed in Turtle. With --json, all are in the standard form: SPARQL Query Results JSON, or
+    JSON-LD. Needs rdflib.
 
     \b
-    Example:
+    Examples:
       zodiac sparql home.duckdb 'SELECT ?x { ?x a brick:Sensor ; brick:isPointOf+ ?y } LIMIT 9'
+      zodiac sparql home.duckdb 'DESCRIBE ?x { ?x a brick:Sensor }'
     """
     if as_json and as_csv:
         raise typer.BadParameter("--json and --csv exclude each other")
     with reading(db) as kb:
-        _print_answer(kb.sparql(text), kb.prefixes, as_json, as_csv)
+        found = kb._sparql(text, natives=not as_json)
+        if as_json or (found.is_graph and not as_csv):
+            print_standard(found, as_json)
+        else:
+            _print_answer(found.answer, kb.prefixes, as_json, as_csv)
 
 
 def _print_answer(answer: Answer, prefixes: Mapping[str, str], as_json: bool, as_csv: bool) -> None:

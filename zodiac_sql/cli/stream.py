@@ -94,8 +94,8 @@ class Following:
     strategy: str
     options: Mapping[str, Any]
     """Those of `KnowledgeBase.stream`."""
-    serving: Mapping[str, Any] | None
-    """How others are let in meanwhile (serve/); None if they are not."""
+    port: int | None
+    """Where others are let in meanwhile (serve/); None if they are not."""
     tally: Tally = field(default_factory=Tally)
     publishing: bool = False
     """Whether an update is being written whose change has not been reported yet."""
@@ -118,10 +118,10 @@ class Following:
     @contextmanager
     def _served(self, kb: KnowledgeBase) -> Iterator[None]:
         """Let others in while the block runs, if that is wanted."""
-        if self.serving is None:
+        if self.port is None:
             yield
             return
-        with kb.serve(**self.serving) as server:
+        with kb.serve(port=self.port) as server:
             say(f"{self.db} is served at {server.url}; {path_of(self.db)} has the tokens")
             yield
 

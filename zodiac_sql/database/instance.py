@@ -23,6 +23,8 @@ class Served:
 
     hears: Callable[[Any], None]
     """Is called with each change that this process has published."""
+    renew: Callable[[], None]
+    """Closes its connections, which are made again when they are needed."""
     stop: Callable[[], None]
     session: object
     """That of the knowledge base that it serves."""

@@ -183,7 +183,7 @@ class Bounds:
     reached: LimitError | None = None
     """The error that said so."""
     cancelled: bool = False
-    """Whether nobody waits for it any more (Watch.cancel)."""
+    """Whether nobody waits for it any more (serve/)."""
 
     @property
     def deadline(self) -> float | None:

@@ -106,17 +106,6 @@ class Watch:
         if timer is not None:
             timer.end()
 
-    def cancel(self) -> None:
-        """End the call in progress, which another thread runs, as if its time were up.
-
-        An interruption can be lost, so call this until the call has ended. A call without limits
-        goes on, and one whose change is being written.
-        """
-        bounds = self.bounds
-        if bounds is not None and not bounds.over:
-            bounds.cancelled = True
-            self.strike(self.number)
-
     # Progress
 
     @contextmanager

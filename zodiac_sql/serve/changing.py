@@ -6,18 +6,20 @@ import tempfile
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from zodiac_sql.change.change import Change
 from zodiac_sql.errors import DataError
-from zodiac_sql.knowledge_base import KnowledgeBase
 from zodiac_sql.serve.answers import ARROW, CSV, change_as_json, json_response
 from zodiac_sql.serve.requests import Asked, is_set, json_of, limits_of, number, read, wanted
 from zodiac_sql.serve.service import Service
 from zodiac_sql.stream.updates import Item
+
+if TYPE_CHECKING:
+    from zodiac_sql.knowledge_base import KnowledgeBase
 
 Verb = Literal["insert", "delete"]
 

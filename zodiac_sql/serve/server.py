@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Self, TypedDict
 from zodiac_sql.database.instance import Served
 from zodiac_sql.database.limits import Limits
 from zodiac_sql.errors import BusyError, QueryError, StoreError
-from zodiac_sql.knowledge_base import KnowledgeBase
 from zodiac_sql.serve.place import Place, socket_of
 
 if TYPE_CHECKING:
     import uvicorn
 
+    from zodiac_sql.knowledge_base import KnowledgeBase
     from zodiac_sql.serve.service import Service
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -97,7 +97,8 @@ class Server:
             daemon=True,
         )  # fmt: skip
         self._place: Place | None = None
-        self._served = resources.serves(Served(self._service.history.hears, self.stop, kb._session))
+        mark = Served(self._service.history.hears, resources.renew, self.stop, kb._session)
+        self._served = resources.serves(mark)
         self._begin(address, path)
 
     def _begin(self, address: str, path: str) -> None:

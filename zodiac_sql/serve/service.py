@@ -6,18 +6,20 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from starlette.requests import Request
 
 from zodiac_sql.database.limits import Limits
-from zodiac_sql.knowledge_base import KnowledgeBase
 from zodiac_sql.reader import Reader
 from zodiac_sql.serve.access import WRITES
 from zodiac_sql.serve.history import History
 from zodiac_sql.serve.requests import Unacceptable
 from zodiac_sql.serve.resources import Cancelling, Resources
 from zodiac_sql.serve.running import Running
+
+if TYPE_CHECKING:
+    from zodiac_sql.knowledge_base import KnowledgeBase
 
 _Found = TypeVar("_Found")
 

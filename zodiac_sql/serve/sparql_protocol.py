@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from zodiac_sql.errors import DataError
 from zodiac_sql.read.sparql.answer import SparqlAnswer
-from zodiac_sql.read.sparql.results import GRAPHS, RESULTS, is_graph, serialized
+from zodiac_sql.read.sparql.results import GRAPHS, RESULTS, serialized
 from zodiac_sql.reader import Reader
 from zodiac_sql.serve.requests import Asked, Unacceptable, read
 from zodiac_sql.serve.service import Service
@@ -44,7 +44,7 @@ def _fields(asked: Asked) -> dict[str, str]:
 
 
 def _answered(asked: Asked, text: str, reader: Reader) -> Response:
-    found = reader._sparql_terms(text)
+    found = reader._sparql(text)
     form = _form(asked, found)
     kind = f"{form}; charset=utf-8" if form.startswith("text/") else form
     return Response(serialized(found, form), media_type=kind)
@@ -52,14 +52,14 @@ def _answered(asked: Asked, text: str, reader: Reader) -> Response:
 
 def _form(asked: Asked, found: SparqlAnswer) -> str:
     """The media type of the answer. Raises Unacceptable."""
-    forms = tuple(GRAPHS if is_graph(found) else RESULTS)
+    forms = tuple(GRAPHS if found.is_graph else RESULTS)
     short = asked.parameters.get("format", "").lower()
-    if short in _SHORT and not is_graph(found):
+    if short in _SHORT and not found.is_graph:
         return forms[_SHORT[short]]
     accept = asked.headers.get("accept", "")
     for one in sorted(accept.split(","), key=_preference):
         wanted = one.partition(";")[0].strip().lower()
-        if wanted in ("application/json", "text/json") and not is_graph(found):
+        if wanted in ("application/json", "text/json") and not found.is_graph:
             return forms[0]
         if wanted in forms:
             return wanted

@@ -38,6 +38,11 @@ class SparqlAnswer:
     """SELECT, ASK, CONSTRUCT or DESCRIBE."""
     answer: Answer
 
+    @property
+    def is_graph(self) -> bool:
+        """Whether it is a graph, a row for each triple."""
+        return self.kind in ("CONSTRUCT", "DESCRIBE")
+
 
 def answer_terms(store: Store, state: State, text: str, natives: bool = False) -> SparqlAnswer:
     """The same, with all terms written as symbols are; or, as `natives`, values as they are."""

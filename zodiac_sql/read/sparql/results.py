@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from zodiac_sql.errors import QueryError
-from zodiac_sql.language.symbols import is_plain
+from zodiac_sql.language.symbols import is_plain, quoted
 from zodiac_sql.read.sparql.answer import SparqlAnswer
 
 RESULTS = {
@@ -33,18 +33,13 @@ _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", re.DOTALL)
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 
 
-def is_graph(answer: SparqlAnswer) -> bool:
-    """Whether an answer is a graph."""
-    return answer.kind in ("CONSTRUCT", "DESCRIBE")
-
-
 def serialized(answer: SparqlAnswer, media_type: str) -> bytes:
     """An answer whose terms are written as symbols, in a standard form. Raises QueryError."""
-    forms = GRAPHS if is_graph(answer) else RESULTS
+    forms = GRAPHS if answer.is_graph else RESULTS
     if media_type not in forms:
         raise QueryError(f"the answer of {answer.kind} can be {', '.join(forms)}")
     form = forms[media_type]
-    if is_graph(answer):
+    if answer.is_graph:
         return _graph(answer, form)
     if form == "tsv":
         return _tsv(answer).encode()
@@ -98,7 +93,14 @@ def _tsv(answer: SparqlAnswer) -> str:
 
 def _cells(row: tuple[Any, ...]) -> Iterator[str]:
     for symbol in row:
-        yield "" if symbol is None else term_of(symbol).n3()
+        yield "" if symbol is None else _written(symbol)
+
+
+def _written(symbol: str) -> str:
+    """A term as N-Triples has it, on one line."""
+    if symbol.startswith(("_:", "<", '"')):
+        return symbol
+    return quoted(symbol) if is_plain(symbol) else f"<{symbol}>"
 
 
 def term_of(symbol: str) -> Any:
