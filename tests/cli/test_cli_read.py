@@ -183,7 +183,7 @@ def test_sparql(farm: Path) -> None:
     assert answered("sparql", farm, query, "--csv") == "x,t\nwt2,30.0\n"
     assert answered("sparql", farm, "ASK { ?x a <urn:zodiac:hot> }").endswith("(1 row)\n")
     graph = "CONSTRUCT { <urn:a> <urn:is> ?x } WHERE { ?x a <urn:zodiac:hot> }"
-    assert answered("sparql", farm, graph).strip().endswith('<urn:a> <urn:is> "wt2" .')
+    assert answered("sparql", farm, graph).strip().endswith(':a ns1:is "wt2" .')
     assert json.loads(answered("sparql", farm, graph, "--json"))[0]["@id"] == "urn:a"
     assert answered("sparql", farm, graph, "--csv").splitlines()[1] == "urn:a,urn:is,wt2"
 

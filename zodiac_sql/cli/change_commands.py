@@ -88,6 +88,10 @@ Out = Annotated[
 TempDirectory = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Where to spill; by default beside DB.")
 ]
+StreamName = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Note how far the stream has come, and go on there."),
+]
 JsonLines = Annotated[
     bool, typer.Option("--json", help="Print each change as a line of JSON, and nothing else.")
 ]
@@ -358,10 +362,7 @@ def stream(
     source: Annotated[
         str, typer.Argument(metavar="FILE|-", help="A file of JSON lines, or standard input.")
     ],
-    name: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Note how far the stream has come, and go on there."),
-    ] = None,
+    name: StreamName = None,
     coalesce: Annotated[
         int,
         typer.Option(min=1, metavar="N", help="Up to N updates that have arrived are one change."),

@@ -285,13 +285,13 @@ def print_rows_as_json(answer: Answer) -> None:
     output().write("[]\n" if before == "[" else "\n]\n")
 
 
-def print_standard(found: SparqlAnswer, as_json: bool) -> None:
+def print_standard(found: SparqlAnswer, prefixes: Mapping[str, str], as_json: bool) -> None:
     """Print what SPARQL has found in a standard form: JSON, JSON-LD, or, of graphs, Turtle."""
     from zodiac_sql.read.sparql.results import serialized
 
     graph = "application/ld+json" if as_json else "text/turtle"
     form = graph if found.is_graph else "application/sparql-results+json"
-    output().write(serialized(found, form).decode().rstrip("\n") + "\n")
+    output().write(serialized(found, form, prefixes).decode().rstrip("\n") + "\n")
 
 
 def print_rows_as_csv(answer: Answer) -> None:

@@ -100,7 +100,7 @@ def sparql(
     with reading(db) as kb:
         found = kb._sparql(text, natives=not as_json)
         if as_json or (found.is_graph and not as_csv):
-            print_standard(found, as_json)
+            print_standard(found, kb.prefixes, as_json)
         else:
             _print_answer(found.answer, kb.prefixes, as_json, as_csv)
 

@@ -47,7 +47,7 @@ def _answered(asked: Asked, text: str, reader: Reader) -> Response:
     found = reader._sparql(text)
     form = _form(asked, found)
     kind = f"{form}; charset=utf-8" if form.startswith("text/") else form
-    return Response(serialized(found, form), media_type=kind)
+    return Response(serialized(found, form, reader.prefixes), media_type=kind)
 
 
 def _form(asked: Asked, found: SparqlAnswer) -> str:

@@ -6,7 +6,7 @@ rdflib writes them, from terms that keep their spelling.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from zodiac_sql.errors import QueryError
@@ -33,23 +33,25 @@ _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", re.DOTALL)
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 
 
-def serialized(answer: SparqlAnswer, media_type: str) -> bytes:
+def serialized(answer: SparqlAnswer, media_type: str, prefixes: Mapping[str, str]) -> bytes:
     """An answer whose terms are written as symbols, in a standard form. Raises QueryError."""
     forms = GRAPHS if answer.is_graph else RESULTS
     if media_type not in forms:
         raise QueryError(f"the answer of {answer.kind} can be {', '.join(forms)}")
     form = forms[media_type]
     if answer.is_graph:
-        return _graph(answer, form)
+        return _graph(answer, form, prefixes)
     if form == "tsv":
         return _tsv(answer).encode()
     return _result(answer, form)
 
 
-def _graph(answer: SparqlAnswer, form: str) -> bytes:
+def _graph(answer: SparqlAnswer, form: str, prefixes: Mapping[str, str]) -> bytes:
     from rdflib import Graph
 
-    graph = Graph()
+    graph = Graph(bind_namespaces="none")
+    for prefix, iri in prefixes.items():
+        graph.bind(prefix, iri)
     for row in answer.answer:
         graph.add(tuple(map(term_of, row)))
     text: bytes = graph.serialize(format=form, encoding="utf-8")
