@@ -391,8 +391,7 @@ def stream(
       {"drop_rules": ["hot"], "add_rules": "hot(X) :- celsius(X, T), T > 40."}
 
     A bad update ends the stream; what came before it is kept. With a name, the same stream begun
-    again goes on after the last update that is in the file. With --serve, others ask and change the
-    database meanwhile, as by zodiac serve.
+    again goes on after the last update that is in the file.
 
     \b
     Examples:
@@ -405,8 +404,8 @@ def stream(
 
     if strategy not in STRATEGIES:
         raise typer.BadParameter(f"--strategy is one of {', '.join(STRATEGIES)}")
-    options: dict[str, Any] = {"name": name, "coalesce": coalesce, "queue": queue}
-    options |= {"skip_bad": skip_bad, "check": checks()}
+    options = {"name": name, "coalesce": coalesce, "queue": queue, "skip_bad": skip_bad}
+    options["check"] = checks()
     follow(db, source, Following(db, as_json, strategy, options, port if serve else None))
 
 
