@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from zodiac_sql.database.compact import Compacted
     from zodiac_sql.ontology.translate import Profile
     from zodiac_sql.reader import Reader
+    from zodiac_sql.serve.server import Server, Serving
     from zodiac_sql.stream.channel import UpdateQueue
 
 
@@ -399,14 +400,17 @@ class KnowledgeBase(Questions):
     # Life
 
     def reader(self) -> Reader:
-        """What asks while this knowledge base changes: see `Reader`. Any thread may have its own.
-
-        with kb.reader() as reader: reader.query("anomaly(X)")
-        """
+        """What asks while this changes: see `Reader`. Any thread may have its own."""
         from zodiac_sql.reader import Reader, ReadingSession
 
         self._session.guard.require_own_process()
         return Reader(ReadingSession(self._session))
+
+    def serve(self, **options: Unpack[Serving]) -> Server:
+        """Let others ask and change this while the program runs: see `Server`."""
+        from zodiac_sql.serve.server import Server
+
+        return Server(self, **options)
 
     @exclusive
     def compact(self, *, storage_version: str | None = None) -> Compacted:

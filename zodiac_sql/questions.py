@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from zodiac_sql.read.drawing.draw import Drawing
     from zodiac_sql.read.explain.decisions import Decisions
     from zodiac_sql.read.query import Answer
+    from zodiac_sql.read.sparql.answer import SparqlAnswer
     from zodiac_sql.read.verify.verify import Verification
     from zodiac_sql.read.why.absence import WhyNot
     from zodiac_sql.read.why.inconsistencies import Inconsistencies
@@ -84,14 +85,25 @@ class Questions:
 
     @limited
     def sparql(self, query: str, **limits: Unpack[Limiting]) -> Answer:
-        """Answer a SPARQL query, SELECT or ASK: a class is a unary predicate, a property a binary.
+        """Answer a SPARQL query: a class is a unary predicate, a property a binary one.
 
-        One column per variable, in which NULL is unbound. ASK: `holds: bool`, with one row if so.
-        Raises QueryError, which names what is wrong or not supported; it needs rdflib.
+        SELECT: one column per variable, in which NULL is unbound. ASK: `holds: bool`, with one row
+        if so. CONSTRUCT and DESCRIBE: `subject, predicate, object: string`, a row for each triple,
+        with terms as symbols are written. Raises QueryError, which names what is wrong or not
+        supported; it needs rdflib.
         """
         from zodiac_sql.read.sparql.answer import answer_sparql
 
         return self._read(answer_sparql, query)
+
+    @limited
+    def _sparql(
+        self, query: str, *, natives: bool = False, **limits: Unpack[Limiting]
+    ) -> SparqlAnswer:
+        """The same with all terms as symbols are written, for the standard forms, or as natives."""
+        from zodiac_sql.read.sparql.answer import answer_terms
+
+        return self._read(answer_terms, query, natives)
 
     @limited
     def why(

@@ -172,6 +172,8 @@ class Session:
         old = self.held
         if old.file.in_memory:
             raise StoreError("DuckDB failed, and what was in memory is lost: begin with a new one")
+        for server in old.connection.instance.served:
+            server.renew()
         old.close()
         store = self._open_store()
         store.take_place_of(old)

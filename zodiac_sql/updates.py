@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -88,6 +88,8 @@ class Updates:
             yield collected
             change = self._done(apply, collected, progress)
             log_change(change, self._session.path)
+            for server in self._session.held.connection.instance.served:
+                server.hears(change)
             last = self.last
             last.has_aside, last.change = True, weakref.ref(change)
 
@@ -127,6 +129,16 @@ class Updates:
     def _collecting(self, how: Changing | None) -> Iterator[Collected]:
         """Begin an update. If the block fails, nothing of the update is left."""
         require_known(how or {}, CHANGING)
+        with self._turn(), self._alone_collecting(how) as collected:
+            yield collected
+
+    def _turn(self) -> AbstractContextManager[None]:
+        """A block in which no other thread changes the database, if it is served."""
+        instance = self._session.held.connection.instance
+        return instance.turns.turn() if instance.served else nullcontext()
+
+    @contextmanager
+    def _alone_collecting(self, how: Changing | None) -> Iterator[Collected]:
         file = self._session.store.file
         if file.read_only:
             raise StoreError(f"{file.path} was opened with read_only=True")
@@ -272,6 +284,9 @@ class Updates:
     def close(self) -> None:
         """Close the database, and drop the tables that only a Change needs."""
         self._guard.check()
+        for server in self._session.held.connection.instance.served:
+            if server.session is self._session:
+                server.stop()
         if self.last.has_aside:
             self._count_last()
         self._clear()

@@ -171,12 +171,21 @@ def test_export_of_what_is_inferred(farm: Path) -> None:
 def test_sparql(farm: Path) -> None:
     query = "SELECT ?x ?t { ?x a <urn:zodiac:hot> ; <urn:zodiac:temperature> ?t }"
     assert answered("sparql", farm, query) == "x       t\n---  ----\nwt2  30.0\n(1 row)\n"
-    assert json.loads(answered("sparql", farm, query, "--json")) == [{"x": "wt2", "t": 30.0}]
+    standard = json.loads(answered("sparql", farm, query, "--json"))
+    assert standard["head"]["vars"] == ["x", "t"]
+    double = "http://www.w3.org/2001/XMLSchema#double"
+    assert standard["results"]["bindings"] == [
+        {
+            "x": {"type": "literal", "value": "wt2"},
+            "t": {"type": "literal", "value": "30.0", "datatype": double},
+        }
+    ]
     assert answered("sparql", farm, query, "--csv") == "x,t\nwt2,30.0\n"
     assert answered("sparql", farm, "ASK { ?x a <urn:zodiac:hot> }").endswith("(1 row)\n")
-    assert "SPARQL: CONSTRUCT is not supported" in refused(
-        "sparql", farm, "CONSTRUCT { ?x a ?y } WHERE { ?x a ?y }"
-    )
+    graph = "CONSTRUCT { <urn:a> <urn:is> ?x } WHERE { ?x a <urn:zodiac:hot> }"
+    assert answered("sparql", farm, graph).strip().endswith(':a ns1:is "wt2" .')
+    assert json.loads(answered("sparql", farm, graph, "--json"))[0]["@id"] == "urn:a"
+    assert answered("sparql", farm, graph, "--csv").splitlines()[1] == "urn:a,urn:is,wt2"
 
 
 def test_verify(farm: Path) -> None:

@@ -43,8 +43,8 @@ def in_a_thread(call: Callable[[], object]) -> object:
     return found[0] if found else "it hangs"
 
 
-HARMLESS = {"missing_functions", "prefixes", "reader", "trace"}
-"""They look at, or set, what is in memory. (A reader has a connection of its own.)"""
+HARMLESS = {"missing_functions", "prefixes", "reader", "serve", "trace"}
+"""They look at, or set, what is in memory. (A reader or a server has connections of its own.)"""
 
 UPDATE_CALLS: dict[str, Callable[[Update], object]] = {
     "add_rules": lambda u: u.add_rules("q(X) :- edge(X, _)."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -30,6 +30,7 @@ from zodiac_sql.cli.options import (
     NoHeader,
     Nulls,
     NullString,
+    Port,
     Preview,
     RowsOf,
     Samples,
@@ -86,6 +87,13 @@ Out = Annotated[
 ]
 TempDirectory = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Where to spill; by default beside DB.")
+]
+StreamName = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Note how far the stream has come, and go on there."),
+]
+JsonLines = Annotated[
+    bool, typer.Option("--json", help="Print each change as a line of JSON, and nothing else.")
 ]
 Strategy = Annotated[str, typer.Option(metavar="S", help="How rules follow a change of facts.")]
 
@@ -354,10 +362,7 @@ def stream(
     source: Annotated[
         str, typer.Argument(metavar="FILE|-", help="A file of JSON lines, or standard input.")
     ],
-    name: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Note how far the stream has come, and go on there."),
-    ] = None,
+    name: StreamName = None,
     coalesce: Annotated[
         int,
         typer.Option(min=1, metavar="N", help="Up to N updates that have arrived are one change."),
@@ -370,9 +375,11 @@ def stream(
         bool, typer.Option("--skip-bad", help="Pass bad updates over, and say which.")
     ] = False,
     strategy: Strategy = "auto",
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print each change as a line of JSON, and nothing else.")
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Let others ask and change it meanwhile.")
     ] = False,
+    port: Port = 0,
+    as_json: JsonLines = False,
 ) -> None:
     """Apply updates as they come, each as a change of its own.
 
@@ -390,15 +397,16 @@ def stream(
     Examples:
       zodiac stream farm.duckdb readings.jsonl --name readings
       tail -f readings.jsonl | zodiac stream farm.duckdb - --coalesce 50 --json
+      tail -f readings.jsonl | zodiac stream farm.duckdb - --serve --port 7474
     """
-    from zodiac_sql.cli.stream import follow
+    from zodiac_sql.cli.stream import Following, follow
     from zodiac_sql.maintain.registry import STRATEGIES
 
     if strategy not in STRATEGIES:
         raise typer.BadParameter(f"--strategy is one of {', '.join(STRATEGIES)}")
-    options: dict[str, Any] = {"name": name, "coalesce": coalesce, "queue": queue}
-    options |= {"skip_bad": skip_bad, "check": checks()}
-    follow(db, source, strategy, options, as_json)
+    options = {"name": name, "coalesce": coalesce, "queue": queue, "skip_bad": skip_bad}
+    options["check"] = checks()
+    follow(db, source, Following(db, as_json, strategy, options, port if serve else None))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from zodiac_sql.cli.elsewhere import host, require_not_served
 from zodiac_sql.cli.endings import (
     Interrupted,
     Refused,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from zodiac_sql.facts.load.options import TableOptions
     from zodiac_sql.knowledge_base import KnowledgeBase
     from zodiac_sql.program.rule_sets import MadeRules
+    from zodiac_sql.questions import Questions
 
 MEMORY = ":memory:"
 
@@ -145,8 +147,16 @@ def _connect(db: str, **settings: Any) -> KnowledgeBase:
 @contextmanager
 def changing(db: str, settings: Mapping[str, Any] | None = None) -> Iterator[OpenChange]:
     """Open a database to change it. A file that is made here is removed if the change fails."""
+    server = host()
+    if server is not None:
+        _require_none(settings or {})
+        with server.changing(limits()) as kb:
+            yield OpenChange(kb)
+        return
     if db == MEMORY and settings is None:
         _refuse_memory()
+    if db != MEMORY:
+        require_not_served(db)
     made = db != MEMORY and not os.path.lexists(db)
     opened: OpenChange | None = None
     try:
@@ -164,12 +174,37 @@ def changing(db: str, settings: Mapping[str, Any] | None = None) -> Iterator[Ope
 
 
 @contextmanager
-def reading(db: str) -> Iterator[KnowledgeBase]:
+def reading(db: str) -> Iterator[Questions]:
     """Open a database read-only."""
+    server = host()
+    if server is not None:
+        with server.reading(limits()) as reader:
+            yield reader
+        return
     require_database(db)
+    require_not_served(db)
     with _for_reading(db) as kb:
         kb.trace(heed_interruption)
         yield kb
+
+
+@contextmanager
+def copying(db: str) -> Iterator[KnowledgeBase]:
+    """Open a database to copy it as it is."""
+    server = host()
+    if server is None:
+        with reading(db) as kb:
+            yield cast("KnowledgeBase", kb)
+        return
+    with server.changing(limits()) as kb:
+        yield kb
+
+
+def _require_none(settings: Mapping[str, Any]) -> None:
+    """Refuse settings for opening a database that a server has open."""
+    given = [f"--{name.replace('_', '-')}" for name, value in settings.items() if value is not None]
+    if given:
+        raise Refused(f"{given[0]}: a server has the file open, with settings of its own.")
 
 
 def _for_reading(db: str) -> KnowledgeBase:
@@ -185,6 +220,8 @@ def _for_reading(db: str) -> KnowledgeBase:
 
 def require_database(db: str, preview: bool = False) -> None:
     """Refuse a database that does not exist. A preview does not make one."""
+    if host() is not None:
+        return
     if db == MEMORY:
         _refuse_memory()
     if not is_there(db):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,6 +19,7 @@ from zodiac_sql.cli.limiting import limited_answer
 from zodiac_sql.cli.options import ComingRules, Database, GoingRules, Json, RowsOf
 from zodiac_sql.cli.output import print_json, print_notes
 from zodiac_sql.cli.tables import print_table
+from zodiac_sql.cli.terminal import echo, terminal_width
 
 if TYPE_CHECKING:
     from zodiac_sql.read.explain.decisions import Decisions
@@ -73,10 +73,10 @@ def explain(
     if as_json:
         print_json(found.to_dict())
         return
-    for names, rows in found.shown(whole=not sys.stdout.isatty()):
+    for names, rows in found.shown(whole=terminal_width() is None):
         print_table(names, rows)
-        typer.echo()
-    typer.echo(found.caption())
+        echo()
+    echo(found.caption())
     print_notes(notes)
 
 

@@ -14,10 +14,11 @@ from zodiac_sql.errors import ZodiacError
 if TYPE_CHECKING:
     from zodiac_sql.facts.export import Exported
     from zodiac_sql.knowledge_base import KnowledgeBase
+    from zodiac_sql.questions import Questions
 
 
 def export_to(
-    kb: KnowledgeBase,
+    kb: Questions,
     directory: Path,
     format: Format,
     predicates: Sequence[str] = (),

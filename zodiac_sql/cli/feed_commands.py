@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator
 from itertools import chain
@@ -12,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from zodiac_sql.cli.databases import changing, reading, require_database
+from zodiac_sql.cli.elsewhere import host
 from zodiac_sql.cli.options import Database, Json
 from zodiac_sql.cli.output import json_line, print_change
+from zodiac_sql.cli.terminal import output
 from zodiac_sql.errors import LockedError
 
 if TYPE_CHECKING:
@@ -78,7 +79,8 @@ def changes(
     lines with the same _commit are one change. To go on later, give the last _commit as --since.
 
     To follow, the database is opened when its file has changed, read and closed again, also while
-    a program writes it now and then; while a program has it open for writing, this waits.
+    a program writes it now and then; while a program has it open for writing, this waits, unless
+    that serves it (zodiac serve).
 
     \b
     Examples:
@@ -90,7 +92,7 @@ def changes(
         with reading(db) as kb:
             _print(kb.changes(*predicates or (), since=since))
         return
-    for _ in _whenever_changed(Path(db)):
+    for _ in _whenever_changed(Path(db)) if host() is None else _again_and_again():
         try:
             with reading(db) as kb:
                 found = kb.changes(*predicates or (), since=since)
@@ -103,6 +105,9 @@ def changes(
 _SECONDS = 0.5
 """How long to wait before the file is looked at again."""
 
+_SECONDS_SERVED = 0.1
+"""The same where a server has it open, which can tell quickly."""
+
 
 def _whenever_changed(path: Path) -> Iterator[None]:
     """Yields at first, and whenever the file is another than when it was last read."""
@@ -113,6 +118,15 @@ def _whenever_changed(path: Path) -> Iterator[None]:
             yield
             seen = now
         time.sleep(_SECONDS)
+
+
+def _again_and_again() -> Iterator[None]:
+    """Yields until the client of the server that runs this has gone away."""
+    server = host()
+    assert server is not None
+    while True:
+        yield
+        server.pause(_SECONDS_SERVED)
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
@@ -128,5 +142,5 @@ def _print(found: Changes) -> None:
     rows = chain.from_iterable(((name, row) for row in batch.to_pylist()) for name, batch in found)
     for name, row in sorted(rows, key=lambda one: (one[1]["_commit"], one[1]["_change_type"])):
         ours: dict[str, Any] = {key: row.pop(key) for key in ("_commit", "_time", "_change_type")}
-        sys.stdout.write(json_line({**ours, "predicate": name, "fact": row}))
-    sys.stdout.flush()
+        output().write(json_line({**ours, "predicate": name, "fact": row}))
+    output().flush()

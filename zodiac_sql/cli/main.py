@@ -25,6 +25,7 @@ from zodiac_sql.cli.change_commands import add_rules, alter, delete, drop_rules,
 from zodiac_sql.cli.check_command import check
 from zodiac_sql.cli.editor_commands import format as format_
 from zodiac_sql.cli.editor_commands import lsp
+from zodiac_sql.cli.elsewhere import ARGUMENTS, ServedElsewhere, run_elsewhere
 from zodiac_sql.cli.endings import Interrupted, Refused, interrupt, is_interruption, message
 from zodiac_sql.cli.explain_command import explain
 from zodiac_sql.cli.feed_commands import changes, keep_feed
@@ -33,6 +34,7 @@ from zodiac_sql.cli.no_pandas import hide_pandas
 from zodiac_sql.cli.ontology_command import ontology
 from zodiac_sql.cli.output import say
 from zodiac_sql.cli.read_commands import backup, compact, export, graph, query, show, sparql, verify
+from zodiac_sql.cli.serve_command import serve
 from zodiac_sql.cli.why_commands import inconsistencies, why, why_not
 from zodiac_sql.errors import (
     MissingFunctionWarning,
@@ -49,7 +51,11 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             with _warnings_in_a_line():
-                result = super().invoke(ctx)
+                try:
+                    result = super().invoke(ctx)
+                except ServedElsewhere as found:
+                    status = run_elsewhere(found.place, ctx.meta[ARGUMENTS])
+                    raise typer.Exit(status) from None
                 sys.stdout.flush()
                 return result
         except BrokenPipeError:  # the reader of our output has closed the pipe
@@ -66,6 +72,10 @@ class Commands(TyperGroup):
                 raise
             _refuse(error)
             raise typer.Exit(Refused.status) from None
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        ctx.meta[ARGUMENTS] = tuple(args)
+        return super().resolve_command(ctx, args)
 
 
 app = typer.Typer(
@@ -158,6 +168,7 @@ for _command in (
     changes,
     alter,
     compact,
+    serve,
 ):
     app.command()(_command)  # the help lists them in this order
 

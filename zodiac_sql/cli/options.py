@@ -121,6 +121,14 @@ TimestampFormat = Annotated[
     str | None,
     typer.Option("--timestamp-format", metavar="FORMAT", help='Such as "%d.%m.%Y %H:%M".'),
 ]
+Host = Annotated[
+    str, typer.Option(metavar="HOST", help="The address; others than loopback are for a network.")
+]
+Port = Annotated[int, typer.Option(min=0, max=65_535, metavar="PORT", help="0: one that is free.")]
+Origins = Annotated[
+    list[str] | None,
+    typer.Option("--allow-origin", metavar="URL", help="A page that may ask; may be repeated."),
+]
 
 
 def table_options(

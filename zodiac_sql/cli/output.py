@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from zodiac_sql.change.summary import fates
 from zodiac_sql.cli.tables import print_table
-from zodiac_sql.cli.values import as_json, as_text, printable
+from zodiac_sql.cli.terminal import about_paths, echo, output
 from zodiac_sql.cli.wording import in_shell
+from zodiac_sql.facts.printed_values import as_json, as_text, printable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     from zodiac_sql.facts.export import Exported
     from zodiac_sql.knowledge_base import KnowledgeBase
     from zodiac_sql.read.query import Answer
+    from zodiac_sql.read.sparql.answer import SparqlAnswer
     from zodiac_sql.read.verify.verify import Verification
 
 PHASES = ("stage", "check", "reason", "compare", "publish")
@@ -63,7 +62,7 @@ def print_summary(summary: Mapping[str, Any]) -> None:
     hypernodes = summary["hypernodes"]
     recursive = sum(row["recursive"] for row in hypernodes)
     evaluated = sum(row["evaluated"] for row in hypernodes)
-    typer.echo(f"\nhypernodes: {len(hypernodes)}, {recursive} recursive, {evaluated} evaluated")
+    echo(f"\nhypernodes: {len(hypernodes)}, {recursive} recursive, {evaluated} evaluated")
     _print_seconds(summary["seconds"])
     print_notes(summary["notes"])
 
@@ -73,7 +72,7 @@ def print_change(change: Change, prefixes: Mapping[str, str], as_json: bool) -> 
         print_json(_change_as_json(change))
         return
     _print_counts(change, prefixes, ("inserted", "deleted"), "no fact came or went")
-    typer.echo(f"\nhypernodes: {fates(change.hypernodes)}")
+    echo(f"\nhypernodes: {fates(change.hypernodes)}")
     _print_seconds(_facts_and_seconds(change)["seconds"])
     print_notes(change.notes)
 
@@ -88,8 +87,8 @@ def print_update(change: Change) -> None:
         **change.stats["stream"],
         "notes": list(change.notes),
     }
-    sys.stdout.write(json_line(told))
-    sys.stdout.flush()
+    output().write(json_line(told))
+    output().flush()
 
 
 def print_preview(
@@ -115,16 +114,16 @@ def print_preview(
         told = {"preview": True, **_change_as_json(change), "samples": shown}
         print_json(told if why is None else {**told, "why": why.to_dict()})
         return
-    typer.echo("a preview: nothing was changed\n")
+    echo("a preview: nothing was changed\n")
     _print_counts(change, prefixes, ("would enter", "would leave"), "no fact would come or go")
     if shown and samples:
-        typer.echo()
+        echo()
     for name, facts in shown.items():
         _print_samples("+", name, entering.get(name, 0), facts["inserted"])
         _print_samples("-", name, leaving.get(name, 0), facts["deleted"])
     if why is not None:
         print_text(f"\n{why}")
-    typer.echo(f"\nhypernodes would be: {fates(change.hypernodes)}")
+    echo(f"\nhypernodes would be: {fates(change.hypernodes)}")
     _print_seconds(_facts_and_seconds(change)["seconds"])
     print_notes(change.notes)
 
@@ -150,7 +149,7 @@ def _print_counts(
     if rows:
         print_table(["predicate", *heads], rows, prefixes)
     else:
-        typer.echo(nothing)
+        echo(nothing)
 
 
 _FATES = ("created", "merged", "split", "dropped", "updated", "untouched")
@@ -164,9 +163,9 @@ def _some(facts: Callable[[str, int], pa.Table], predicate: str, count: int) -> 
 def _print_samples(sign: str, predicate: str, count: int, facts: Sequence[Sequence[Any]]) -> None:
     """Print facts that would come or go, one per line; if any is given, also how many more."""
     for values in facts:
-        typer.echo(f"{sign} {_fact(predicate, values)}")
+        echo(f"{sign} {_fact(predicate, values)}")
     if facts and count > len(facts):
-        typer.echo(f"  ... and {count - len(facts):,} more")
+        echo(f"  ... and {count - len(facts):,} more")
 
 
 def _fact(predicate: str, values: Iterable[Any]) -> str:
@@ -175,7 +174,7 @@ def _fact(predicate: str, values: Iterable[Any]) -> str:
 
 def _print_seconds(seconds: Mapping[str, float]) -> None:
     phases = ", ".join(f"{phase} {seconds[phase]:.3f}" for phase in PHASES)
-    typer.echo(f"seconds: {seconds['total']:.3f} ({phases})")
+    echo(f"seconds: {seconds['total']:.3f} ({phases})")
 
 
 def print_notes(notes: Iterable[str]) -> None:
@@ -194,24 +193,22 @@ def print_verification(found: Verification, db: str, as_json: bool) -> None:
         return
     took = f"{found.predicates} predicates, {found.facts} facts, in {found.seconds:.2f} s"
     if found:
-        typer.echo(f"{db} is exactly what its rules and facts entail: {took}")
+        echo(f"{db} is exactly what its rules and facts entail: {took}")
         return
     if names:
         rows = [(name, found.missing.get(name, 0), found.surplus.get(name, 0)) for name in names]
         print_table(["predicate", "missing", "surplus"], rows)
-        typer.echo()
+        echo()
     for name in names:
         _print_facts("missing", name, found.missing.get(name, 0), found.missing_facts(name))
         _print_facts("surplus", name, found.surplus.get(name, 0), found.surplus_facts(name))
     if found.tables:
-        typer.echo()
+        echo()
         tables = [(table, *numbers) for table, numbers in sorted(found.tables.items())]
         print_table(["table", "missing", "surplus"], tables)
     for table, facts in sorted(found.unsupported.items()):
-        typer.echo(
-            f"{table}: {facts} facts have ranks out of order; drop its rules and add them again"
-        )
-    typer.echo(f"\n{db} is not what its rules and facts entail: {took}")
+        echo(f"{table}: {facts} facts have ranks out of order; drop its rules and add them again")
+    echo(f"\n{db} is not what its rules and facts entail: {took}")
 
 
 def _verification_as_json(found: Verification, names: Iterable[str]) -> dict[str, Any]:
@@ -240,9 +237,9 @@ def _verification_as_json(found: Verification, names: Iterable[str]) -> dict[str
 def _print_facts(kind: str, predicate: str, count: int, facts: Any) -> None:
     """Print the first facts of a difference, one per line, and how many more there are."""
     for row in facts.slice(0, _DIFFERENCES_SHOWN).to_pylist():
-        typer.echo(f"{kind}  {_fact(predicate, row.values())}")
+        echo(f"{kind}  {_fact(predicate, row.values())}")
     if count > _DIFFERENCES_SHOWN:
-        typer.echo(f"{kind}  {predicate}: {count - _DIFFERENCES_SHOWN} more")
+        echo(f"{kind}  {predicate}: {count - _DIFFERENCES_SHOWN} more")
 
 
 def exported_as_json(exported: Exported) -> dict[str, Any]:
@@ -255,12 +252,12 @@ def exported_as_json(exported: Exported) -> dict[str, Any]:
 def print_exported(exported: Exported, directory: Path) -> None:
     files = exported.files
     wrote = files[0] if len(files) == 1 else f"{len(files)} files to {directory}"
-    typer.echo(f"wrote {wrote}")
+    echo(about_paths(f"wrote {wrote}"))
     print_notes(f"{name} was left out: {why}" for name, why in exported.skipped)
 
 
 def print_json(value: object) -> None:
-    typer.echo(json.dumps(as_json(value), indent=2, ensure_ascii=False))
+    echo(json.dumps(as_json(value), indent=2, ensure_ascii=False))
 
 
 def rows(answer: Answer) -> Iterator[Sequence[Any]]:
@@ -283,24 +280,33 @@ def print_rows_as_json(answer: Answer) -> None:
     before = "["
     for row in rows(answer):
         values = {name: as_json(value) for name, value in zip(names, row, strict=True)}
-        sys.stdout.write(f"{before}\n{json.dumps(values, ensure_ascii=False)}")
+        output().write(f"{before}\n{json.dumps(values, ensure_ascii=False)}")
         before = ","
-    sys.stdout.write("[]\n" if before == "[" else "\n]\n")
+    output().write("[]\n" if before == "[" else "\n]\n")
+
+
+def print_standard(found: SparqlAnswer, prefixes: Mapping[str, str], as_json: bool) -> None:
+    """Print what SPARQL has found in a standard form: JSON, JSON-LD, or, of graphs, Turtle."""
+    from zodiac_sql.read.sparql.results import serialized
+
+    graph = "application/ld+json" if as_json else "text/turtle"
+    form = graph if found.is_graph else "application/sparql-results+json"
+    output().write(serialized(found, form, prefixes).decode().rstrip("\n") + "\n")
 
 
 def print_rows_as_csv(answer: Answer) -> None:
     import csv
 
-    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer = csv.writer(output(), lineterminator="\n")
     writer.writerow(answer.column_names)
     writer.writerows([as_text(value) for value in row] for row in rows(answer))
 
 
 def print_text(text: str) -> None:
     """Print lines, of which no character controls the terminal."""
-    typer.echo(printable(text, but="\n"))
+    echo(printable(text, but="\n"))
 
 
 def say(text: str) -> None:
     """Print a message for people on standard error."""
-    typer.echo(printable(text, but="\n\t"), err=True)
+    echo(printable(about_paths(text), but="\n\t"), err=True)

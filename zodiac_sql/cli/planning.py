@@ -9,11 +9,11 @@ from shutil import disk_usage
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from zodiac_sql.cli.databases import MEMORY, Wanted, changing
+from zodiac_sql.cli.elsewhere import host
 from zodiac_sql.cli.output import print_json, print_notes
 from zodiac_sql.cli.tables import print_table
+from zodiac_sql.cli.terminal import echo
 from zodiac_sql.paths import is_there
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _MOST_DERIVES = 3
 
 def show_plan(db: str, limits: Mapping[str, Any], wanted: Wanted, as_json: bool) -> None:
     """Print what a run is expected to derive. No file is made for that."""
-    if db == MEMORY or is_there(db):
+    if db == MEMORY or host() is not None or is_there(db):
         with changing(db, limits) as opened:
             plan = opened.plan(wanted)
     else:
@@ -46,16 +46,16 @@ def _print_plan(plan: PlannedSizes) -> None:
     names = ("hypernode", "derives", "facts", "one round", "at most", "bytes", "estimated from")
     print_table(names, [_row(one) for one in plan.hypernodes])
     facts = sum(one.rows for one in plan.hypernodes)
-    typer.echo(f"\nexplicit facts: {plan.explicit:,}, derived: about {facts:,}")
-    typer.echo(f"file: about {plan.bytes:,} bytes; while it is computed, {plan.temporary:,} more")
+    echo(f"\nexplicit facts: {plan.explicit:,}, derived: about {facts:,}")
+    echo(f"file: about {plan.bytes:,} bytes; while it is computed, {plan.temporary:,} more")
     if any(one.how == "bounds" for one in plan.hypernodes):
-        typer.echo(
+        echo(
             "What recursion derives cannot be estimated: such facts are a guess between what one "
             "round is expected to derive, and the most that there can be."
         )
     print_notes(plan.notes)
     if plan.problem:
-        typer.echo(f"warning: {plan.problem}", err=True)
+        echo(f"warning: {plan.problem}", err=True)
 
 
 def _row(one: Expected) -> list[object]:

@@ -7,12 +7,13 @@ taken so far.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from zodiac_sql.cli.terminal import draws_progress
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -120,7 +121,7 @@ def _told(seconds: float) -> str:
 def reported() -> Iterator[Report]:
     """A report that is drawn while the block runs, if stderr is a terminal."""
     report = Report()
-    if not sys.stderr.isatty():
+    if not draws_progress():
         yield report
         return
     from rich.console import Console

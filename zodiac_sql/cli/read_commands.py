@@ -12,6 +12,7 @@ import typer
 from zodiac_sql.cli.databases import (
     Wanted,
     changing,
+    copying,
     names_and_files,
     reading,
     require_database,
@@ -36,11 +37,13 @@ from zodiac_sql.cli.output import (
     print_notes,
     print_rows_as_csv,
     print_rows_as_json,
+    print_standard,
     print_text,
     print_verification,
     rows,
 )
 from zodiac_sql.cli.tables import print_table
+from zodiac_sql.cli.terminal import about_paths, echo
 from zodiac_sql.language.written import on_one_line
 
 if TYPE_CHECKING:
@@ -76,23 +79,30 @@ def query(
 @limited_answer
 def sparql(
     db: Database,
-    text: Annotated[str, typer.Argument(metavar="QUERY", help="SELECT or ASK.")],
+    text: Annotated[str, typer.Argument(metavar="QUERY", help="A query in SPARQL.")],
     as_json: Json = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, and nothing else.")] = False,
 ) -> None:
     """Answer a SPARQL query.
 
     A class is a unary predicate, a property a binary one, as RDF files are loaded. Prefixes of the
-    rules and RDF files in the database need not be declared. Needs rdflib.
+    rules and RDF files in the database need not be declared. The answers of CONSTRUCT and DESCRIBE
+    are printed in Turtle. With --json, all are in the standard form: SPARQL Query Results JSON, or
+    JSON-LD. Needs rdflib.
 
     \b
-    Example:
+    Examples:
       zodiac sparql home.duckdb 'SELECT ?x { ?x a brick:Sensor ; brick:isPointOf+ ?y } LIMIT 9'
+      zodiac sparql home.duckdb 'DESCRIBE ?x { ?x a brick:Sensor }'
     """
     if as_json and as_csv:
         raise typer.BadParameter("--json and --csv exclude each other")
     with reading(db) as kb:
-        _print_answer(kb.sparql(text), kb.prefixes, as_json, as_csv)
+        found = kb._sparql(text, natives=not as_json)
+        if as_json or (found.is_graph and not as_csv):
+            print_standard(found, kb.prefixes, as_json)
+        else:
+            _print_answer(found.answer, kb.prefixes, as_json, as_csv)
 
 
 def _print_answer(answer: Answer, prefixes: Mapping[str, str], as_json: bool, as_csv: bool) -> None:
@@ -101,10 +111,10 @@ def _print_answer(answer: Answer, prefixes: Mapping[str, str], as_json: bool, as
     elif as_csv:
         print_rows_as_csv(answer)
     elif answer.column_names == ["explain_key", "explain_value"]:
-        typer.echo("".join(str(plan) for _, plan in answer), nl=False)
+        echo("".join(str(plan) for _, plan in answer), nl=False)
     else:
         print_table(answer.column_names, rows(answer), prefixes)
-        typer.echo("(1 row)" if len(answer) == 1 else f"({len(answer)} rows)")
+        echo("(1 row)" if len(answer) == 1 else f"({len(answer)} rows)")
 
 
 def show(
@@ -181,10 +191,10 @@ def graph(
         with reading(db) as kb:
             drawing, notes = kb.graph(), ()
     if out is None:
-        typer.echo(str(drawing))
+        echo(str(drawing))
     else:
         drawing.save(out)
-        typer.echo(f"wrote {out}")
+        echo(about_paths(f"wrote {out}"))
     print_notes(notes)
 
 
@@ -281,9 +291,9 @@ def backup(
     Example:
       zodiac backup farm.duckdb farm-sunday.duckdb
     """
-    with reading(db) as kb:
+    with copying(db) as kb:
         kb.backup(path)
-    print_text(f"{path}: a copy of {db}")
+    print_text(about_paths(f"{path}: a copy of {db}"))
 
 
 def compact(db: Database, storage_version: WrittenFor = None) -> None:

@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any
 from zodiac_sql.cli.databases import MEMORY, OpenChange, changing, require_files
 from zodiac_sql.cli.endings import Interrupted, Refused, is_interruption
 from zodiac_sql.cli.output import print_notes, print_update, say
+from zodiac_sql.cli.terminal import draws_progress, output
 from zodiac_sql.database.waiting import publishes
 from zodiac_sql.errors import ZodiacError
+from zodiac_sql.serve.place import path_of, place_of
 
 if TYPE_CHECKING:
     from zodiac_sql.change.change import Change
+    from zodiac_sql.knowledge_base import KnowledgeBase
 
 STDIN = "-"
 
@@ -70,7 +73,7 @@ def _counted(number: Any, what: str) -> str:
 @contextmanager
 def drawn(tally: Tally, wanted: bool) -> Iterator[Callable[[], object]]:
     """Draw a tally while the block runs, if stderr is a terminal. Call the result to redraw it."""
-    if not wanted or not sys.stderr.isatty():
+    if not wanted or not draws_progress():
         yield lambda: None
         return
     from rich.console import Console
@@ -88,16 +91,22 @@ class Following:
 
     db: str
     as_json: bool
+    strategy: str
+    options: Mapping[str, Any]
+    """Those of `KnowledgeBase.stream`."""
+    port: int | None
+    """Where others are let in meanwhile (serve/); None if they are not."""
     tally: Tally = field(default_factory=Tally)
     publishing: bool = False
     """Whether an update is being written whose change has not been reported yet."""
 
-    def follow(self, source: str, strategy: str, options: Mapping[str, Any]) -> None:
+    def follow(self, source: str) -> None:
         """Apply all updates. Raises Refused or Interrupted, which say what is in the file."""
         try:
-            with changing(self.db, {"strategy": strategy}) as opened:
+            with changing(self.db, {"strategy": self.strategy}) as opened:
                 try:
-                    self._apply(opened, source, options)
+                    with self._served(opened.kb):
+                        self._apply(opened, source)
                 except ZodiacError as error:
                     if is_interruption(error):
                         raise
@@ -106,21 +115,32 @@ class Following:
             and_one = ", and the next as a whole, or not at all" if self.publishing else ""
             raise Interrupted(f"interrupted; {self.kept()}{and_one}") from None
 
-    def _apply(self, opened: OpenChange, source: str, options: Mapping[str, Any]) -> None:
+    @contextmanager
+    def _served(self, kb: KnowledgeBase) -> Iterator[None]:
+        """Let others in while the block runs, if that is wanted."""
+        if self.port is None:
+            yield
+            return
+        with kb.serve(port=self.port) as server:
+            say(f"{self.db} is served at {server.url}; {path_of(self.db)} has the tokens")
+            yield
+
+    def _apply(self, opened: OpenChange, source: str) -> None:
         """Apply updates until the source ends, and report each change."""
 
         def see(statement: str, parameters: object) -> None:
             opened.see(statement, parameters)
             self.publishing = self.publishing or publishes(statement)
 
-        position = opened.kb.position(options["name"]) if options["name"] else None
+        name = self.options["name"]
+        position = opened.kb.position(name) if name else None
         if position is not None:
             self.tally.last = position
             say(f"going on after update {position}")
         opened.kb.trace(see)
         updates: Any = _stdin() if source == STDIN else Path(source)
         with drawn(self.tally, wanted=not self.as_json) as draw:
-            for change in opened.kb.stream(updates, **options):
+            for change in opened.kb.stream(updates, **self.options):
                 self._told(change)
                 draw()
 
@@ -136,16 +156,22 @@ class Following:
         return f"{last or 'no'} {'update is' if last in (0, 1) else 'updates are'} in {self.db}"
 
 
-def follow(db: str, source: str, strategy: str, options: Mapping[str, Any], as_json: bool) -> None:
+def follow(db: str, source: str, following: Following) -> None:
     """Apply the updates of a file or standard input to a database. A missing database is made."""
     if db == MEMORY:
         raise Refused(f"{MEMORY} is gone when the program ends: give a file.")
     if source != STDIN:
         require_files([Path(source)])
-    following = Following(db, as_json)
-    following.follow(source, strategy, options)
-    if not as_json:
-        sys.stdout.write(f"{following.tally}\n")
+    place = place_of(db)
+    if place is not None:
+        raise Refused(
+            f"{db} is served by process {place.pid}, which would have to wait until this stream "
+            f"ends. Send updates there (POST {place.url}/update), or let the stream itself serve: "
+            f"zodiac stream {db} {source} --serve"
+        )
+    following.follow(source)
+    if not following.as_json:
+        output().write(f"{following.tally}\n")
         print_notes(following.tally.all_notes())
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import chain, islice, zip_longest
 from typing import Any
 
-from zodiac_sql.cli.values import as_text, printable
+from zodiac_sql.cli.terminal import output, terminal_width
+from zodiac_sql.facts.printed_values import as_text, printable
 from zodiac_sql.language.prefixed import prefixed_iri
 
 _ROWS_MEASURED = 1000
@@ -32,7 +31,7 @@ def print_table(
     """
     from rich.cells import cell_len
 
-    terminal = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    terminal = terminal_width()
     shortened = prefixes if terminal and prefixes else {}
     following = iter(rows)
     first = list(islice(following, _ROWS_MEASURED))
@@ -49,10 +48,10 @@ def print_table(
             for cell, width, is_right in zip(line, widths, right, strict=True):
                 space = " " * (width - cell_len(cell))
                 padded.append(space + cell if is_right else cell + space)
-            sys.stdout.write(_GAP.join(padded).rstrip() + "\n")
+            output().write(_GAP.join(padded).rstrip() + "\n")
 
     print_row(head)
-    sys.stdout.write(_GAP.join("-" * width for width in widths) + "\n")
+    output().write(_GAP.join("-" * width for width in widths) + "\n")
     for row in chain(first, following):
         print_row(_shown(row, shortened))
 

@@ -15,6 +15,7 @@ from zodiac_sql.cli.databases import reading
 from zodiac_sql.cli.limiting import limited_answer
 from zodiac_sql.cli.options import Database, Json
 from zodiac_sql.cli.output import print_json, print_text
+from zodiac_sql.cli.terminal import about_paths, echo, output, terminal_width
 
 if TYPE_CHECKING:
     from zodiac_sql.read.why.proof import Explanation, Fact
@@ -86,13 +87,13 @@ def why(
         explanation = kb.why(fact, all=every, limit=limit)
     if out:
         explanation.save(out)
-        typer.echo(f"wrote {out}")
+        echo(about_paths(f"wrote {out}"))
     elif form is ProofFormat.TEXT and not as_json:
         from zodiac_sql.read.why.show_text import rows
 
         _print_rows(rows(explanation, _limits(db)))
     else:
-        typer.echo(_formed(explanation, ProofFormat.JSON if as_json else form), nl=False)
+        echo(_formed(explanation, ProofFormat.JSON if as_json else form), nl=False)
 
 
 @limited_answer
@@ -225,15 +226,17 @@ def _lines(row: Row, width: int) -> Iterator[Row]:
 
 def _print_rows(rows: Iterable[Row]) -> None:
     """Print a tree, on a terminal in colours, and on lines of its width."""
-    import sys
-
-    if not sys.stdout.isatty():
+    width = terminal_width()
+    if width is None:
         print_text("\n".join(map(str, rows)))
         return
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(soft_wrap=True, highlight=False, markup=False, emoji=False)
+    console = Console(
+        file=output(), force_terminal=True, width=width, soft_wrap=True, highlight=False,
+        markup=False, emoji=False,
+    )  # fmt: skip
     for row in rows:
         style = "green" if row.explicit else STYLES.get(row.kind, "")
         for line in _lines(row, console.width):

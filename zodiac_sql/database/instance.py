@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet, WeakValueDictionary
 
 from zodiac_sql.database.company import Company
+from zodiac_sql.database.turns import Turns
 from zodiac_sql.errors import LockedError, StoreError
 
 if TYPE_CHECKING:
     from _thread import LockType
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Served:
+    """A server of a database (serve/server.py)."""
+
+    hears: Callable[[Any], None]
+    """Is called with each change that this process has published."""
+    renew: Callable[[], None]
+    """Closes its connections, which are made again when they are needed."""
+    stop: Callable[[], None]
+    session: object
+    """That of the knowledge base that it serves."""
 
 
 @dataclass(slots=True, weakref_slot=True, eq=False)
@@ -34,6 +49,10 @@ class FileInstance:
     """What stands for such statements that run, of all connections."""
     setting_threads: LockType = field(default_factory=Lock)
     """Held by who sets the number."""
+    served: tuple[Served, ...] = ()
+    """The servers of knowledge bases that have it open."""
+    turns: Turns = field(default_factory=Turns)
+    """Who changes it takes turns, as long as it is served."""
 
 
 _instances: WeakValueDictionary[str, FileInstance] = WeakValueDictionary()

@@ -182,9 +182,13 @@ class Bounds:
     """Whether the limits are over: one was reached, or the change is being written."""
     reached: LimitError | None = None
     """The error that said so."""
+    cancelled: bool = False
+    """Whether nobody waits for it any more (serve/)."""
 
     @property
     def deadline(self) -> float | None:
+        if self.cancelled and not self.over:
+            return self.started
         timeout = self.limits.timeout
         if timeout is None or timeout > LONGEST or self.over:
             return None
@@ -198,6 +202,8 @@ class Bounds:
 
     def time_is_up(self) -> NoReturn:
         what = "the change" if self.changes else "the answer"
+        if self.cancelled:
+            self._reached("timeout", f"nobody waits for {what} any more")
         self._reached("timeout", f"{what} takes longer than {self.limits.timeout:g} s")
 
     def found(self, rules: Sequence[str], rows: int) -> None:

@@ -13,8 +13,6 @@ from zodiac_sql.errors import QueryError
 from zodiac_sql.knowledge_base import KnowledgeBase
 
 REFUSED = {
-    "CONSTRUCT { ?x ?p ?y } WHERE { ?x ?p ?y }": "CONSTRUCT",
-    "DESCRIBE <http://e/a>": "DESCRIBE",
     "SELECT * FROM <http://e/g> { ?x ?p ?y }": "FROM",
     "SELECT * { GRAPH ?g { ?x ?p ?y } }": "GRAPH",
     "SELECT * { SERVICE <http://e/s> { ?x ?p ?y } }": "SERVICE",

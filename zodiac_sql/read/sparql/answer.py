@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any
 
 from sqlglot import exp
@@ -14,6 +15,7 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.errors import EvaluationError, QueryError, StoreError
 from zodiac_sql.program.state import State
 from zodiac_sql.read.query import Answer
+from zodiac_sql.read.sparql.construct import constructed, described, texts_of
 from zodiac_sql.read.sparql.context import QueryContext, context_of
 from zodiac_sql.read.sparql.macros import MACROS
 from zodiac_sql.read.sparql.parse import parsed
@@ -24,16 +26,48 @@ from zodiac_sql.sql.relations import HOLDS
 
 
 def answer_sparql(store: Store, state: State, text: str) -> Answer:
-    """Answer a SELECT or ASK query. Raises QueryError for one that is wrong or not supported."""
+    """Answer a query. Raises QueryError for one that is wrong or not supported."""
+    return answer_terms(store, state, text, natives=True).answer
+
+
+@dataclass(frozen=True, slots=True)
+class SparqlAnswer:
+    """An answer by the SPARQL protocol. Of a graph, it has a row for each triple."""
+
+    kind: str
+    """SELECT, ASK, CONSTRUCT or DESCRIBE."""
+    answer: Answer
+
+    @property
+    def is_graph(self) -> bool:
+        """Whether it is a graph, a row for each triple."""
+        return self.kind in ("CONSTRUCT", "DESCRIBE")
+
+
+def answer_terms(store: Store, state: State, text: str, natives: bool = False) -> SparqlAnswer:
+    """The same, with all terms written as symbols are; or, as `natives`, values as they are."""
     text = text.removeprefix("\ufeff")  # the byte order mark of a file
     algebra = parsed(text, tuple(sorted(state.prefixes.items())))
     context = context_of(store, state, algebra)
+    query = _query(text, algebra, context, natives)
+    kind = str(algebra.name).removesuffix("Query").upper()
+    return SparqlAnswer(kind, _answered(store, query))
+
+
+def _query(text: str, algebra: Any, context: QueryContext, natives: bool) -> exp.Query:
+    if algebra.name == "ConstructQuery":
+        return constructed(algebra, context)
+    if algebra.name == "DescribeQuery":
+        return described(algebra, context)
     solutions = Patterns(context).solutions(algebra.p)
     if algebra.name == "AskQuery":
-        query: exp.Query = _asked(solutions)
-    else:
-        variables = _in_order(text, algebra)
-        query = _selected(solutions, variables, context)
+        return _asked(solutions)
+    if not natives:
+        solutions = texts_of(solutions, context)
+    return _selected(solutions, _in_order(text, algebra), context)
+
+
+def _answered(store: Store, query: exp.Query) -> Answer:
     statement = render(query)
     if "zodiac_sparql_" in statement:
         store.run(MACROS)

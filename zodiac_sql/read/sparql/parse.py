@@ -47,13 +47,14 @@ def _algebra(text: str, prefixes: dict[str, str]) -> Any:
     tree = parse_tree(text)
     names = translatePrologue(tree[0], None, prefixes)
     query = tree[1] = traverse(tree[1], visitPost=partial(_whole, names))
-    if query.name not in ("SelectQuery", "AskQuery"):
-        raise refused(query.name.removesuffix("Query").upper())
     if query.datasetClause:
         raise refused("FROM")
     check(query)
     prepare(query)
-    return _translated(translateQuery(tree, initNs=prefixes).algebra)
+    found = _translated(translateQuery(tree, initNs=prefixes).algebra)
+    if query.name == "ConstructQuery" and not found.template and "Fake" not in query.where.name:
+        found["template"] = []  # `CONSTRUCT {}`: rdflib has the same for `CONSTRUCT WHERE`
+    return found
 
 
 def _whole(names: Any, part: Any) -> Any:

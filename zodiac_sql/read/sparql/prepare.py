@@ -18,6 +18,7 @@ from zodiac_sql.read.sparql.tree import (
     name_of,
     nodes,
     rows_of,
+    variables,
 )
 
 HIDDEN = "\0"
@@ -28,7 +29,9 @@ def prepare(query: Any) -> None:
     """Change a parse tree in place."""
     fresh = (f"{HIDDEN}k{number}" for number in itertools.count()).__next__
     for node in reversed([*nodes(query)]):  # what is inside comes first
-        if node.name in ("SelectQuery", "SubSelect", "AskQuery"):
+        if node.name == "SubSelect" or node.name.endswith("Query"):
+            if node.name == "DescribeQuery" and not node.var:
+                node["var"] = [*dict.fromkeys(variables(node.where))]  # DESCRIBE *
             _prepare_groups(node, fresh)
             _prepare_exists(node)
         elif node.name in ("InlineData", "ValuesClause"):

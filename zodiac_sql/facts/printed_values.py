@@ -1,4 +1,4 @@
-"""Values as what `zodiac` prints: text for people, CSV and JSON."""
+"""Values as people and programs read them: text, CSV and JSON."""
 
 from __future__ import annotations
 
