@@ -17,7 +17,7 @@ COMMANDS = [
     "run", "add-rules", "drop-rules", "ontology", "insert", "delete", "stream", "query", "sparql",
     "show", "graph", "why", "why-not", "inconsistencies", "explain", "verify", "export", "backup",
     "check", "format", "lsp",
-    "keep-feed", "changes", "alter", "compact",
+    "keep-feed", "changes", "alter", "compact", "serve",
 ]  # fmt: skip
 
 
