@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from zodiac_sql.ontology.translate import translate as read_ontology
     from zodiac_sql.opening import connect
     from zodiac_sql.reader import Reader
+    from zodiac_sql.serve.server import Server
     from zodiac_sql.stream.channel import UpdateQueue
     from zodiac_sql.stream.updates import StreamUpdate
 
@@ -65,6 +66,7 @@ __all__ = [
     "PublishedError",
     "QueryError",
     "Reader",
+    "Server",
     "ResourceError",
     "SparkError",
     "StoreError",
@@ -93,6 +95,10 @@ def __getattr__(name: str) -> object:
         from zodiac_sql.reader import Reader
 
         return Reader
+    if name == "Server":
+        from zodiac_sql.serve.server import Server
+
+        return Server
     if name == "read_ontology":
         from zodiac_sql.ontology.translate import translate
 
