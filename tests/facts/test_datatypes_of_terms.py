@@ -120,6 +120,27 @@ def test_rules_change_what_a_native_column_has(open_kb: OpenKb, tmp_path: Path) 
     assert _found(kb) == [f"{BERLIN} dateTime"] and kb.verify()
 
 
+def test_facts_change_what_a_column_has(open_kb: OpenKb, tmp_path: Path) -> None:
+    """A column that is declared, and was altered, takes times of other zones, and without one."""
+    kb = open_kb(tmp_path / "case.duckdb")
+    kb.add_rules(
+        ".decl <http://e/berlin>(x: symbol, v: any)\n.decl out(x: symbol, v: any)\n"
+        "out(X, V) :- mid(X, V). mid(X, V) :- <http://e/berlin>(X, V). far(V) :- out(_, V)."
+    )
+    kb.load(written(tmp_path, "berlin"))
+    kb.alter("http://e/berlin", {"v": "timestamp"})
+    assert _found(kb) == [f"{BERLIN} dateTime"] and kb.verify()
+    other = tmp_path / "other.nt"
+    other.write_text(f'<http://e/t> <http://e/berlin> "2026-01-02T00:00:00Z"^^<{XSD}dateTime> .\n')
+    kb.load(other)
+    assert _found(kb) == [f"{NOON} dateTime", "2026-01-02T00:00:00Z dateTime"] and kb.verify()
+    kb.unload(other)
+    assert _found(kb) == [f"{NOON} dateTime"] and kb.verify()
+    kb.insert("http://e/berlin", [("http://e/u", datetime.datetime(2026, 1, 3))])
+    assert _found(kb) == [f"{LOCAL} dateTime", "2026-01-03T00:00:00 dateTime"] and kb.verify()
+    assert len(kb.table("far")) == 2
+
+
 def test_rows_of_python_with_a_zone(open_kb: OpenKb) -> None:
     kb = open_kb()
     kb.insert("at", [("a", datetime.datetime(2026, 1, 1, 12, tzinfo=datetime.UTC))])
