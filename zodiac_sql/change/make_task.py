@@ -60,7 +60,9 @@ def make_task(work: Workspace, due: Due, inner: Inner) -> Task:
         inner=inner,
         former=Former(_tables(old, inner), ranked, heritage),
         inputs=inputs,
-        context=Context(inputs.relation, types, basis.functions, basis.ids),
+        context=Context(
+            inputs.relation, types, basis.functions, basis.ids, datatypes=basis.datatypes
+        ),
         instead=Instead(reconsiders(basis, new, hypernode, inner), basis.most_rounds),
     )
 

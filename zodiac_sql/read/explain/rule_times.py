@@ -45,6 +45,7 @@ def times_of_bodies(
         columns=types_inside(work, inner),
         functions=work.functions,
         ids=work.ids,
+        datatypes=work.datatypes,
     )
     names = [rule.name for rule in hypernode.rules]
     found: dict[str, list[tuple[str, float, int]]] = defaultdict(list)
