@@ -26,8 +26,8 @@ def test_exported_names() -> None:
         "KnowledgeBase", "LimitError", "LockedError", "MissingFunctionError",
         "MissingFunctionWarning", "MissingLogWarning", "NewerFileError",
         "OtherMeaningWarning", "OtherTableWarning", "ProgramError", "PublishedError", "QueryError",
-        "Reader", "ResourceError", "Server", "SparkError", "StoreError", "StreamError", "StreamUpdate",
-        "UnsettledError", "UpdateQueue", "ZodiacError", "connect", "read_ontology",
+        "Reader", "ResourceError", "Server", "SparkError", "StoreError", "StreamError",
+        "StreamUpdate", "UnsettledError", "UpdateQueue", "ZodiacError", "connect", "read_ontology",
     ]  # fmt: skip
     assert all(hasattr(zodiac_sql, name) for name in zodiac_sql.__all__)
 
