@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from zodiac_sql.read.drawing.draw import Drawing
     from zodiac_sql.read.explain.decisions import Decisions
     from zodiac_sql.read.query import Answer
+    from zodiac_sql.read.time_profile import TimeProfile
     from zodiac_sql.read.verify.verify import Verification
     from zodiac_sql.read.why.absence import WhyNot
     from zodiac_sql.read.why.inconsistencies import Inconsistencies
@@ -317,6 +318,40 @@ class Questions:
         if change is not None:
             return explain_change(change, self.prefixes)
         return explain(self._session.store, self._session.functions, progress)
+
+    @limited
+    def profile(
+        self,
+        change: Change | None = None,
+        *,
+        from_scratch: bool = False,
+        progress: Progress | None = None,
+        **limits: Unpack[Limiting],
+    ) -> TimeProfile:
+        """Where the time goes: what each rule and each hypernode took in all changes since the
+        database was opened, and in the last of them.
+
+            print(kb.profile())
+            print(kb.profile(from_scratch=True))         and from scratch
+
+        With a `change`, or the preview of one, it tells that one. Nothing is evaluated, unless
+        `from_scratch` is asked for: then everything is, once more, in temporary tables, as by
+        `explain`, which tells how the work was done, and what was expected. The answer has the
+        tables `rules` and `hypernodes` (`TimeProfile` tells their columns). Raises FunctionError if
+        that needs a function that is not registered.
+        """
+        from zodiac_sql.change.times import Times
+        from zodiac_sql.program.state import hypergraph_of
+        from zodiac_sql.read.explain.from_scratch import explain
+        from zodiac_sql.read.time_profile import profile_of
+
+        session = self._session
+        graph, times = session.read(hypergraph_of), session.times
+        if change is not None:
+            graph, times = change.after, Times()
+            times.add(change)
+        scratch = explain(session.store, session.functions, progress) if from_scratch else None
+        return profile_of(graph, self.prefixes, times, scratch)
 
     @property
     def missing_functions(self) -> tuple[str, ...]:
