@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -42,6 +41,7 @@ from zodiac_sql.cli.output import (
 )
 from zodiac_sql.cli.tables import print_table
 from zodiac_sql.language.written import on_one_line
+from zodiac_sql.read.is_sql import is_sql
 
 if TYPE_CHECKING:
     from zodiac_sql.read.drawing.draw import Drawing
@@ -252,21 +252,6 @@ def _graph_of_change(
     with changing(db) as opened:
         change = opened.preview(wanted)
         return opened.kb.graph(change), change.notes
-
-
-_SQL = re.compile(
-    r"""(?: \s | \( | --[^\n]*(?:\n|$) | /\*.*?\*/ )*      # SQL may begin in parentheses
-        (?: SELECT | WITH | FROM | EXPLAIN | DESCRIBE | SHOW | SUMMARIZE | VALUES | TABLE
-          | PIVOT | UNPIVOT )
-        (?: [\s\d"'*$;-] | /\* | $ )                       # but show(X) and show:p(X) are goals
-    """,
-    re.IGNORECASE | re.VERBOSE | re.DOTALL,
-)
-
-
-def is_sql(text: str) -> bool:
-    """Whether a query is SQL; else it is goals."""
-    return _SQL.match(text) is not None
 
 
 def backup(
