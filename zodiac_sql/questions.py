@@ -253,14 +253,17 @@ class Questions:
         return describe_feed(self._session.current())
 
     @exclusive
-    def graph(self, change: Change | None = None) -> Drawing:
+    def graph(self, change: Change | None = None, *, rules: bool = False) -> Drawing:
         """The graph of hypernodes, to draw: `.svg()`, `.mermaid()`, `.dot()`, `.save(path)`.
 
-        With a change, or the preview of one, it shows both graphs, and marks what changed.
+        Boxes have the predicates that are derived, with the numbers of their facts; explicit facts
+        come from boxes above. With a change, or the preview of one, what is new, gone and changed
+        has colours, and numbers tell what came and went. With `rules`, boxes have rules instead,
+        and the graphs before and after a change stand side by side.
         """
         from zodiac_sql.read.describe import drawing
 
-        return drawing(self._session.current(), change)
+        return drawing(self._session.current(), change, rules)
 
     @limited
     def export(

@@ -197,7 +197,8 @@ def test_iris_have_prefixes_in_every_table_of_a_terminal(tmp_path: Path) -> None
     (tmp_path / "more.ttl").write_text(f"@prefix ex: <{LONG}> . ex:wt3 a ex:warm .\n")
     run = ("run", "farm.duckdb", "-r", "near.rules", "-d", "farm.ttl")
     preview = ("insert", "farm.duckdb", "more.ttl", "--preview")
-    calls = [run, ("show", "farm.duckdb", "hypernodes"), preview, ("profile", "farm.duckdb")]
+    calls = [run, ("show", "farm.duckdb", "hypernodes"), preview]
+    calls += [(command, "farm.duckdb") for command in ("profile", "explain", "graph")]
     for call in calls:
         seen = printed_on_terminal(*call, columns=100, cwd=tmp_path)
         lines = [line for line in seen if "\x1b" not in line]  # without progress

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -40,6 +42,7 @@ from zodiac_sql.cli.output import (
     rows,
 )
 from zodiac_sql.cli.tables import print_table
+from zodiac_sql.language.prefixed import prefixed_iri
 from zodiac_sql.language.written import on_one_line
 from zodiac_sql.read.is_sql import is_sql
 
@@ -163,11 +166,15 @@ def graph(
     ] = None,
     added: ComingRules = None,
     dropped: GoingRules = None,
+    rules: Annotated[
+        bool, typer.Option("--rules", help="Draw rules, in the place of predicates.")
+    ] = False,
 ) -> None:
     """Draw how hypernodes depend on each other.
 
-    Without -o, as text. With --add or --drop, as it is and as it would be after that change, side
-    by side; nothing is changed. Tells the modules at work, too: see `zodiac show --help`.
+    Without -o, as text. Boxes have the predicates that are derived, with the numbers of their
+    facts. With --add or --drop, as it is and as it would be after that change, with signs and
+    colours; nothing is changed. Tells the modules at work, too: see `zodiac show --help`.
 
     \b
     Examples:
@@ -176,16 +183,24 @@ def graph(
       zodiac graph farm.duckdb -o change.svg --add more.rules --drop r4
     """
     if added or dropped:
-        drawing, notes = _graph_of_change(db, added or [], dropped or [])
+        drawing, notes = _graph_of_change(db, added or [], dropped or [], rules)
     else:
         with reading(db) as kb:
-            drawing, notes = kb.graph(), ()
+            drawing, notes = kb.graph(rules=rules), ()
     if out is None:
-        typer.echo(str(drawing))
+        typer.echo(_as_text(drawing))
     else:
         drawing.save(out)
         typer.echo(f"wrote {out}")
     print_notes(notes)
+
+
+def _as_text(drawing: Drawing) -> str:
+    """A drawing as text; on a terminal, IRIs are written with prefixes."""
+    if drawing.contents is None or not sys.stdout.isatty():
+        return str(drawing)
+    prefixes = drawing.contents.prefixes
+    return re.sub(r"[^\s,()]+", lambda found: prefixed_iri(found[0], prefixes), str(drawing))
 
 
 @limited_answer
@@ -240,7 +255,7 @@ def export(
 
 
 def _graph_of_change(
-    db: str, added: Sequence[Path], dropped: Sequence[str]
+    db: str, added: Sequence[Path], dropped: Sequence[str], rules: bool
 ) -> tuple[Drawing, tuple[str, ...]]:
     """The HRDG before and after some rules would come and go, and the notes of that preview.
 
@@ -251,7 +266,7 @@ def _graph_of_change(
     wanted = Wanted(dropped=names_and_files(dropped), rules=added, drops_known=True)
     with changing(db) as opened:
         change = opened.preview(wanted)
-        return opened.kb.graph(change), change.notes
+        return opened.kb.graph(change, rules=rules), change.notes
 
 
 def backup(
