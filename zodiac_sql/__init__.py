@@ -38,6 +38,8 @@ from zodiac_sql.errors import (
 from zodiac_sql.language.functions import Function
 
 if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
     from zodiac_sql.knowledge_base import KnowledgeBase
     from zodiac_sql.ontology.translate import translate as read_ontology
     from zodiac_sql.opening import connect
@@ -112,3 +114,10 @@ def __getattr__(name: str) -> object:
 
         return StreamUpdate
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def load_ipython_extension(shell: InteractiveShell) -> None:
+    """What `%load_ext zodiac_sql` does in a notebook: cells of rules and of queries."""
+    from zodiac_sql.notebook import add_magics
+
+    add_magics(shell)

@@ -87,6 +87,7 @@ class Updates:
         with self._collecting(how) as collected:
             yield collected
             change = self._done(apply, collected, progress)
+            self._session.times.add(change)
             log_change(change, self._session.path)
             for server in self._session.held.connection.instance.served:
                 server.hears(change)

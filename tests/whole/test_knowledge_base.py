@@ -38,7 +38,7 @@ def test_verbs() -> None:
     assert public >= {
         "add_rules", "drop_rules", "rules", "load", "insert", "delete", "update", "sql", "query",
         "keep_feed", "changes", "feed", "alter", "compact",
-        "replace_rules", "load_ontology", "inconsistencies", "rule_sets", "explain",
+        "replace_rules", "load_ontology", "inconsistencies", "rule_sets", "explain", "profile",
         "table", "hypernodes", "predicates", "graph", "export", "close", "trace",
         "register_function", "register_aggregate", "missing_functions", "prefixes",
     }  # fmt: skip
