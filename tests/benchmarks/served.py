@@ -30,9 +30,9 @@ RATE, SECONDS, CLIENTS, TURBINES = 200, 60, 4, 51
 RULES = """
 .decl at(x: symbol, t: float).
 hot(X) :- at(X, T), T > 80.
-near(X, Y) :- next(X, Y).
-near(X, Z) :- near(X, Y), next(Y, Z).
-warm(Y) :- hot(X), near(X, Y).
+beside(X, Y) :- next(X, Y).
+beside(X, Y) :- next(Y, X).
+warned(Y) :- hot(X), beside(X, Y).
 """
 
 CLIENT = """
