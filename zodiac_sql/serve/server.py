@@ -199,6 +199,7 @@ async def _answer(
 
     from zodiac_sql.serve.access import Access
     from zodiac_sql.serve.app import app_of
+    from zodiac_sql.serve.page_files import OPEN_PATHS
 
     here = server()
     assert here is not None
@@ -206,8 +207,9 @@ async def _answer(
     for one in sockets:
         by_socket = one.family not in (socket.AF_INET, socket.AF_INET6)
         access = Access(
-            app, here.reading_token, here.writing_token, here._hosts, here._origins, by_socket
-        )
+            app, here.reading_token, here.writing_token, here._hosts, here._origins, by_socket,
+            OPEN_PATHS,
+        )  # fmt: skip
         config = uvicorn.Config(
             access, log_config=None, access_log=False, lifespan="off", http="h11", ws="none",
             loop="asyncio", timeout_graceful_shutdown=2,

@@ -1,0 +1,140 @@
+"""What the page shows beside what others ask, too: changes, pages of facts, texts of rule sets."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from zodiac_sql.errors import DataError, QueryError
+from zodiac_sql.language.functions import AGGREGATES, BUILTINS
+from zodiac_sql.program.set_facts import is_of_facts
+from zodiac_sql.read.some_facts import Page, some_facts
+from zodiac_sql.reader import Reader
+from zodiac_sql.serve.access import WRITES
+from zodiac_sql.serve.answers import json_response
+from zodiac_sql.serve.following import in_order
+from zodiac_sql.serve.requests import is_set, limits_of, number, read
+from zodiac_sql.serve.service import Service
+
+_MOST = 1_000
+"""So many facts are on a page, and so many entries of the feed are shown."""
+
+
+async def recent(service: Service, request: Request) -> Response:
+    """The last changes that this server has seen, and sums since it began. It waits for nobody."""
+    asked = await read(request)
+    most = number(asked.parameters, "limit")
+    last = service.history.last(_bounded(most, 50)) if most != 0 else ()
+    totals = asdict(service.history.totals)
+    told = {"started": service.started, "totals": totals, "changes": [asdict(one) for one in last]}
+    return json_response(told)
+
+
+async def names(service: Service, request: Request) -> Response:
+    """What a page must know first: prefixes, functions, and whether it may change anything."""
+    await read(request)
+    told = await service.ask(request, service.limits, partial(_names, service))
+    return json_response({**told, "writes": request.scope[WRITES]})
+
+
+def _names(service: Service, reader: Reader) -> dict[str, Any]:
+    functions = {*BUILTINS, *AGGREGATES, *reader._session.functions}
+    return {
+        "file": service.path,
+        "prefixes": dict(reader.prefixes),
+        "functions": sorted(name for name in functions if name.isidentifier()),
+    }
+
+
+async def facts(service: Service, request: Request) -> Response:
+    """Some facts of a predicate: those with a `text`, in the order of a column `sort`, from
+    `offset` on up to `limit`.
+    """
+    asked = await read(request)
+    given, name = asked.parameters, request.path_params["predicate"]
+    page = Page(
+        given.get("text", "").strip(),
+        given.get("sort") or None,
+        is_set(given, "descending"),
+        _bounded(number(given, "limit"), 50),
+        max(number(given, "offset") or 0, 0),
+    )
+    limits = limits_of(asked.fields("predicate"), service.limits)
+    found = await service.ask(request, limits, lambda r: r._read(some_facts, name, page))
+    return json_response(asdict(found))
+
+
+async def moved(service: Service, request: Request) -> Response:
+    """The last entries of the feed about a predicate, or those since a time (UTC, ISO 8601)."""
+    asked = await read(request)
+    name, after = request.path_params["predicate"], _time(asked.parameters.get("after"))
+    most = _bounded(number(asked.parameters, "limit"), 200)
+    told = await service.ask(request, service.limits, partial(_moved, name, after, most))
+    return json_response(told)
+
+
+def _moved(name: str, after: datetime | None, most: int, reader: Reader) -> dict[str, Any]:
+    found = in_order(reader.changes(name))
+    if after is not None:
+        found = [line for line in found if line["_time"] >= after]
+    return {"entries": found[-most:], "all": len(found)}
+
+
+def _time(given: str | None) -> datetime | None:
+    """A moment. Raises DataError."""
+    if not given:
+        return None
+    try:
+        found = datetime.fromisoformat(given)
+    except ValueError:
+        raise DataError(f'"after" is a time such as 2026-01-31T12:30:00Z, not {given!r}') from None
+    if found.tzinfo is None:
+        raise DataError(f'"after" has no time zone: {given}Z is UTC')
+    return found
+
+
+async def text(service: Service, request: Request) -> Response:
+    """The text of a rule set, to edit: its prefixes and rules, and what it calls these rules.
+
+    Of facts and declarations the file keeps no text; they stay when the text is replaced.
+    """
+    asked = await read(request)
+    name = asked.parameters.get("set", "main")
+    return json_response(await service.ask(request, service.limits, partial(_text, name)))
+
+
+def _text(name: str, reader: Reader) -> dict[str, Any]:
+    state = reader._session.current()
+    found = next((one for one in state.sets if one.name == name), None)
+    if found is None:
+        raise QueryError(f"there is no rule set {name}")
+    texts = {rule.name: rule.text for rule in state.written}
+    written = [(label, texts[rule]) for label, rule in found.members if not is_of_facts(label)]
+    lines = [f"@prefix {prefix}: <{iri}> ." for prefix, iri in found.prefixes]
+    lines += [""] if lines else []
+    lines += [rule if "." in label else f"{label}: {rule}" for label, rule in written]
+    return {"set": name, "text": "\n".join(lines), "rules": [label for label, _ in written]}
+
+
+async def graph(service: Service, request: Request) -> Response:
+    """The graph of hypernodes as SVG."""
+    await read(request)
+    drawn = await service.ask(request, service.limits, lambda r: r.graph().svg())
+    return Response(drawn, media_type="image/svg+xml; charset=utf-8")
+
+
+async def explain(service: Service, request: Request) -> Response:
+    """Evaluates everything once more, aside: times of hypernodes and of rules."""
+    asked = await read(request)
+    limits = limits_of(asked.fields("text"), service.limits)
+    found = await service.ask(request, limits, lambda r: r.explain().to_dict())
+    return json_response(found)
+
+
+def _bounded(given: int | None, usual: int) -> int:
+    return usual if given is None else min(max(given, 1), _MOST)

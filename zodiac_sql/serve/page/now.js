@@ -1,0 +1,106 @@
+// What happens: the last changes, violated constraints, the lag of streams, the rate.
+
+import { lineChart } from "./chart.js";
+import { json } from "./server.js";
+import { duration, el, fill, grouped, many, short, table } from "./show.js";
+import { whyButton } from "./why.js";
+
+const PAUSE = 1000;
+const RATE_OVER = 10;  // seconds
+
+export function make() {
+  const tiles = el("div", { class: "tiles" });
+  const last = el("div", {}), violated = el("div", {}), lag = el("div", {});
+  const root = el("section", { "aria-label": "Now" },
+    tiles,
+    el("h2", {}, "Last changes"), last,
+    lag,
+    el("h2", {}, "Violated constraints"), violated);
+  const trouble = document.getElementById("trouble");
+  let seen = -1, timer = null;
+
+  async function look() {
+    clearTimeout(timer);
+    if (root.hidden) return;
+    try {
+      if (!document.hidden || seen < 0) await update();
+      trouble.hidden = true;
+    } catch (error) {
+      trouble.textContent = error.status ? error.message :
+        "The server does not answer any more. This page tries again.";
+      trouble.hidden = false;
+    }
+    timer = setTimeout(look, PAUSE);
+  }
+
+  async function update() {
+    const told = await json("recent?limit=60");
+    showTiles(tiles, told);
+    if (told.totals.changes === seen) return;
+    seen = told.totals.changes;
+    last.replaceChildren(lastChanges(told.changes));
+    lag.replaceChildren(...lagOf(told.changes));
+    await fill(violated, violations);
+  }
+
+  return { root, enter: look };
+}
+
+function showTiles(place, { totals, changes, started }) {
+  const now = Date.now() / 1000, newest = changes.at(-1);
+  const fresh = changes.filter((one) => one.at > now - RATE_OVER);
+  const moved = fresh.reduce((sum, one) => sum + sumOf(one.inserted) + sumOf(one.deleted), 0);
+  const per = (count) => grouped(Number((count / RATE_OVER).toPrecision(2)));
+  const tile = (name, value, more) => el("div", { class: "tile" },
+    el("span", { class: "name" }, name), el("strong", {}, value), el("span", { class: "more" }, more));
+  const full = fresh.length >= 60 ? "at least " : "";
+  place.replaceChildren(
+    tile("Changes", grouped(totals.changes), `since ${clock(started)}`),
+    tile("Rate", `${full}${per(fresh.length)} /s`, `${per(moved)} facts /s, last ${RATE_OVER} s`),
+    tile("Last change", newest ? duration(newest.seconds) : "–", newest ? ago(now - newest.at) : "none yet"),
+    tile("Stream lag", newest?.lag == null ? "–" : duration(newest.lag),
+      newest?.lag == null ? "no stream" : `${many(newest.waiting, "update")} waiting`));
+}
+
+function lastChanges(changes) {
+  if (!changes.length) return el("p", { class: "quiet" },
+    "Nothing has changed since the server began. What changes is shown here at once.");
+  const rows = changes.toReversed().slice(0, 30).map((one) => [
+    clock(one.at), moves(one.inserted, "entered"), moves(one.deleted, "left"), duration(one.seconds),
+    one.violations ? el("span", { class: "bad" }, many(one.violations, "violation")) : "",
+  ]);
+  return table(["time", "entered", "left", "took", ""], rows, { label: "Last changes" });
+}
+
+/** How many facts moved, by predicate. */
+export function moves(counts, way) {
+  const sign = way === "entered" ? "+" : "−";
+  return el("span", { class: "moves" }, Object.entries(counts).map(([name, count]) =>
+    el("a", { class: way, href: `#facts/${encodeURIComponent(name)}`, title: name },
+      `${sign}${grouped(count)} ${short(name)}`)));
+}
+
+function lagOf(changes) {
+  const points = changes.filter((one) => one.lag != null).map((one) => [one.at * 1000, one.lag]);
+  if (points.length < 2) return [];
+  return [el("h2", {}, "Lag of the stream"),
+    lineChart([{ name: "lag in seconds", points }], { label: "Lag of the stream, in seconds", time: true })];
+}
+
+async function violations() {
+  const constraints = (await json("constraints")).rows;
+  if (!constraints.length) return el("p", { class: "quiet" }, "There are no constraints.");
+  if (!constraints.some((one) => one.violations)) return el("p", { class: "quiet" },
+    `${many(constraints.length, "constraint")}, none violated.`);
+  const { rows } = await json("violations");
+  return table(["constraint", "violated by", ""],
+    rows.map((row) => [row.constraint, row.violation, whyButton(row.fact)]), { label: "Violations" });
+}
+
+const sumOf = (counts) => Object.values(counts).reduce((sum, count) => sum + count, 0);
+const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString("en-GB");
+
+function ago(seconds) {
+  if (seconds < 60) return `${Math.max(0, Math.round(seconds))} s ago`;
+  return seconds < 7200 ? `${Math.round(seconds / 60)} min ago` : `${Math.round(seconds / 3600)} h ago`;
+}
