@@ -74,7 +74,13 @@ export function make(known) {
 
   choose(language);
   showHistory();
-  return { root, enter: () => { learnWords().catch(() => {}); editor.field.focus(); } };
+
+  function enter() {
+    editor.field.focus();
+    learnWords().then(() => editor.field === document.activeElement && editor.complete(), () => {});
+  }
+
+  return { root, enter };
 }
 
 /** Names and rows of an answer; the text of a graph. */

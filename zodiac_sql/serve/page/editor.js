@@ -1,4 +1,5 @@
 // A field for a text of rules or a question: line numbers, errors where they are, completion.
+// Tab takes the first completion. Enter takes one only if an arrow key has chosen it: else it ends a line.
 
 import { el } from "./show.js";
 
@@ -15,12 +16,12 @@ export function makeEditor({ label, rows, words, run, input }) {
     rows, wrap: "off", spellcheck: "false", autocapitalize: "off", autocomplete: "off",
     "aria-label": label, "aria-controls": id, "aria-autocomplete": "list",
     input: () => { tell([]); complete(); input?.(); },
-    scroll: follow, keydown: key, blur: () => setTimeout(close, 150), click: close,
+    scroll: follow, keydown: key, blur: () => setTimeout(() => document.activeElement !== field && close(), 150), click: close,
   });
   const list = el("ul", { class: "problems", hidden: true });
   const root = el("div", { class: "editor" },
     el("div", { class: "sheet" }, numbers, el("div", { class: "area" }, marks, field, options)), list);
-  let problems = [], found = [], choice = 0;
+  let problems = [], found = [], choice = 0, hasChosen = false;
 
   function follow() {
     marks.scrollTop = numbers.scrollTop = field.scrollTop;
@@ -71,8 +72,9 @@ export function makeEditor({ label, rows, words, run, input }) {
   function complete() {
     const begun = word();
     const after = field.value.slice(field.selectionStart);
-    found = begun.length && !/^[\p{L}\p{N}_]/u.test(after) ? matching(words?.() ?? [], begun) : [];
+    found = /[\p{L}_]/u.test(begun) && !/^[\p{L}\p{N}_]/u.test(after) ? matching(words?.() ?? [], begun) : [];
     choice = 0;
+    hasChosen = false;
     offer();
   }
 
@@ -113,8 +115,9 @@ export function makeEditor({ label, rows, words, run, input }) {
     if (!found.length) return undefined;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       choice = (choice + (event.key === "ArrowDown" ? 1 : found.length - 1)) % found.length;
+      hasChosen = true;
       offer();
-    } else if (event.key === "Enter" || event.key === "Tab") take(choice);
+    } else if (event.key === "Tab" || (event.key === "Enter" && hasChosen)) take(choice);
     else if (event.key === "Escape") close();
     else return undefined;
     event.preventDefault();
@@ -123,7 +126,7 @@ export function makeEditor({ label, rows, words, run, input }) {
 
   draw();
   return {
-    root, field, tell,
+    root, field, tell, complete,
     get value() { return field.value; },
     set value(text) { field.value = text; tell([]); close(); },
   };
