@@ -162,6 +162,8 @@ def _write_rules(browser: Browser) -> None:
     assert "UnderMaintenance(X) ." in (field.get_attribute("value") or "")
     browser.click("#screen-rules button", "Preview")
     browser.find("#screen-rules .entered", "+4 facts would enter")
+    browser.click("#screen-rules .entered button", "why?")
+    browser.find("#screen-rules .because pre", "brokenSensor(wind:")
     browser.shot("story-preview")
     browser.click("#screen-rules button", "Apply")
     browser.find("#screen-rules .done", "+4 brokenSensor")
@@ -360,6 +362,8 @@ def test_each_control_is_reached_by_the_keyboard(browser: Browser, server: Serve
         one = browser.driver.switch_to.active_element
         if one.tag_name not in ("body", "html"):
             reached.add(one.id)
-            assert "none" not in one.value_of_css_property("outline-style"), one.get_attribute("outerHTML")
+            assert "none" not in one.value_of_css_property("outline-style"), one.get_attribute(
+                "outerHTML"
+            )
     missed = [one.get_attribute("outerHTML") for one in controls if one.id not in reached]
     assert missed == []

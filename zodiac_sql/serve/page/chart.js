@@ -3,22 +3,24 @@
 import { el, figure } from "./show.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const WIDTH = 720, HEIGHT = 260, LEFT = 56, RIGHT = 12, TOP = 12, BOTTOM = 30;
+const HEIGHT = 260, LEFT = 56, RIGHT = 12, TOP = 12, BOTTOM = 30;
 const MOST = 6;
 
 /** `series` have a name, and points [x, y]; x is in milliseconds if it is a time. */
 export function lineChart(series, { label, time }) {
+  const width = Math.max(300, Math.min(innerWidth - 60, 1150));  // so that letters have their size
   const drawn = series.slice(0, MOST);
   const all = drawn.flatMap((one) => one.points);
   const across = span(all.map(([x]) => x)), up = span(all.map(([, y]) => y));
-  const x = (value) => LEFT + ((value - across.low) / (across.high - across.low)) * (WIDTH - LEFT - RIGHT);
+  const x = (value) => LEFT + ((value - across.low) / (across.high - across.low)) * (width - LEFT - RIGHT);
   const y = (value) => HEIGHT - BOTTOM - ((value - up.low) / (up.high - up.low)) * (HEIGHT - TOP - BOTTOM);
-  const svg = node("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "chart", role: "img", "aria-label": label });
+  const svg = node("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, class: "chart", role: "img", "aria-label": label });
   for (const value of ticks(up, 5)) {
-    svg.append(node("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: y(value), y2: y(value), class: "grid" }),
+    svg.append(node("line", { x1: LEFT, x2: width - RIGHT, y1: y(value), y2: y(value), class: "grid" }),
       text(figure(value), { x: LEFT - 6, y: y(value) + 4, "text-anchor": "end" }));
   }
-  const steps = time ? [0, 1, 2, 3].map((n) => across.low + ((across.high - across.low) * n) / 3) : ticks(across, 5);
+  const parts = width < 600 ? 2 : 4;
+  const steps = time ? Array.from({ length: parts + 1 }, (_, n) => across.low + ((across.high - across.low) * n) / parts) : ticks(across, 5);
   steps.forEach((value, place) => {
     const anchor = time && place === 0 ? "start" : time && place === steps.length - 1 ? "end" : "middle";
     svg.append(text(time ? moment(value, across) : figure(value), { x: x(value), y: HEIGHT - 8, "text-anchor": anchor }));

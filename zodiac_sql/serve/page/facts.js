@@ -1,7 +1,7 @@
 // Predicates and their facts: a filter, an order, pages; why each holds; what changed.
 
 import { address, json, part } from "./server.js";
-import { button, el, fill, grouped, many, shown, short, table, wide, written } from "./show.js";
+import { button, el, fill, grouped, many, moment, shown, short, table, wide, written } from "./show.js";
 import { whyButton, whyNot } from "./why.js";
 
 const PAGE = 50;
@@ -125,7 +125,7 @@ function changesForm(one) {
       const found = await json(address(`moved/${part(one.predicate)}`, { after, limit: 200 }));
       if (!found.entries.length) return el("p", { class: "quiet" }, "Nothing has changed since.");
       const rows = found.entries.toReversed().map((line) => [
-        new Date(line._time).toLocaleString("en-GB"),
+        moment(new Date(line._time)),
         el("span", { class: line._change_type === "insert" ? "entered" : "left" },
           line._change_type === "insert" ? "+ entered" : "− left"),
         Object.values(line.fact).map(shown).join(", "),

@@ -12,12 +12,9 @@ export function make() {
   const tiles = el("div", { class: "tiles" });
   const last = el("div", {}), violated = el("div", {}), lag = el("div", {});
   const root = el("section", { "aria-label": "Now" },
-    tiles,
-    el("h2", {}, "Last changes"), last,
-    lag,
-    el("h2", {}, "Violated constraints"), violated);
+    tiles, violated, lag, el("h2", {}, "Last changes"), last);
   const trouble = document.getElementById("trouble");
-  let seen = -1, timer = null;
+  let seen = -1, timer = null, constraints = [];
 
   async function look() {
     clearTimeout(timer);
@@ -35,18 +32,19 @@ export function make() {
 
   async function update() {
     const told = await json("recent?limit=60");
-    showTiles(tiles, told);
+    if (told.totals.changes !== seen) constraints = (await json("constraints")).rows;
+    showTiles(tiles, told, constraints);
     if (told.totals.changes === seen) return;
     seen = told.totals.changes;
     last.replaceChildren(lastChanges(told.changes));
     lag.replaceChildren(...lagOf(told.changes));
-    await fill(violated, violations);
+    await fill(violated, () => violations(constraints));
   }
 
   return { root, enter: look };
 }
 
-function showTiles(place, { totals, changes, started }) {
+function showTiles(place, { totals, changes, started }, constraints) {
   const now = Date.now() / 1000, newest = changes.at(-1);
   const fresh = changes.filter((one) => one.at > now - RATE_OVER);
   const moved = fresh.reduce((sum, one) => sum + sumOf(one.inserted) + sumOf(one.deleted), 0);
@@ -59,13 +57,15 @@ function showTiles(place, { totals, changes, started }) {
     tile("Rate", `${full}${per(fresh.length)} /s`, `${per(moved)} facts /s, last ${RATE_OVER} s`),
     tile("Last change", newest ? duration(newest.seconds) : "–", newest ? ago(now - newest.at) : "none yet"),
     tile("Stream lag", newest?.lag == null ? "–" : duration(newest.lag),
-      newest?.lag == null ? "no stream" : `${many(newest.waiting, "update")} waiting`));
+      newest?.lag == null ? "no stream" : `${many(newest.waiting, "update")} waiting`),
+    tile("Violations", grouped(constraints.reduce((sum, one) => sum + one.violations, 0)),
+      many(constraints.length, "constraint")));
 }
 
 function lastChanges(changes) {
   if (!changes.length) return el("p", { class: "quiet" },
     "Nothing has changed since the server began. What changes is shown here at once.");
-  const rows = changes.toReversed().slice(0, 30).map((one) => [
+  const rows = changes.toReversed().slice(0, 20).map((one) => [
     clock(one.at), moves(one.inserted, "entered"), moves(one.deleted, "left"), duration(one.seconds),
     one.violations ? el("span", { class: "bad" }, many(one.violations, "violation")) : "",
   ]);
@@ -87,14 +87,11 @@ function lagOf(changes) {
     lineChart([{ name: "lag in seconds", points }], { label: "Lag of the stream, in seconds", time: true })];
 }
 
-async function violations() {
-  const constraints = (await json("constraints")).rows;
-  if (!constraints.length) return el("p", { class: "quiet" }, "There are no constraints.");
-  if (!constraints.some((one) => one.violations)) return el("p", { class: "quiet" },
-    `${many(constraints.length, "constraint")}, none violated.`);
+async function violations(constraints) {
+  if (!constraints.some((one) => one.violations)) return [];
   const { rows } = await json("violations");
-  return table(["constraint", "violated by", ""],
-    rows.map((row) => [row.constraint, row.violation, whyButton(row.fact)]), { label: "Violations" });
+  return [el("h2", {}, "Violated constraints"), table(["constraint", "violated by", ""],
+    rows.map((row) => [row.constraint, row.violation, whyButton(row.fact)]), { label: "Violations" })];
 }
 
 const sumOf = (counts) => Object.values(counts).reduce((sum, count) => sum + count, 0);

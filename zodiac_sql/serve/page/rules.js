@@ -14,7 +14,7 @@ export function make(known) {
   const heading = el("h2", {});
   const revert = button("Revert", () => open(chosen), { disabled: true });
   const look = button("Preview", preview, { title: "Ctrl-Enter", class: "main" });
-  const apply = button("Apply", make_it_so, { disabled: true });
+  const apply = button("Apply", carryOut, { disabled: true });
   const root = el("section", { "aria-label": "Rules" },
     el("h2", {}, "Rule sets"), sets, heading,
     el("p", { class: "quiet" }, "Facts and declarations of the set are not in this text; they stay."),
@@ -33,10 +33,11 @@ export function make(known) {
     const text = editor.value;
     await fill(result, async () => {
       try {
-        const told = await json("rules", { body: { ...change(), preview: true, samples: SAMPLES } });
+        const wanted = change();
+        const told = await json("rules", { body: { ...wanted, preview: true, samples: SAMPLES } });
         seen = text;
         apply.disabled = !known.writes || editor.value !== text;
-        return previewed(told);
+        return previewed(told, wanted);
       } catch (error) {
         editor.tell(error.problems ?? []);
         return error.problems?.length
@@ -46,7 +47,7 @@ export function make(known) {
     });
   }
 
-  async function make_it_so() {
+  async function carryOut() {
     apply.disabled = true;
     await fill(result, async () => {
       const told = await json("rules", { body: change() });
@@ -90,14 +91,14 @@ export function make(known) {
   }
 
   function setShown(one) {
-    const open_it = button(`${one.set} `, () => open(one.set), { "data-set": one.set, class: "set" });
-    mark(open_it);
+    const opener = button(`${one.set} `, () => open(one.set), { "data-set": one.set, class: "set" });
+    mark(opener);
     const flip = el("input", {
       type: "checkbox", role: "switch", "aria-label": `${one.set} is at work`, checked: !one.off,
       disabled: !known.writes,
       click: (event) => { event.preventDefault(); one.off ? switchOn(one.set) : switchOff(one.set); },
     });
-    return el("span", { class: "chip" }, open_it,
+    return el("span", { class: "chip" }, opener,
       el("small", {}, one.off ? "off" : many(one.rules, "rule")), flip);
   }
 
@@ -150,7 +151,7 @@ export function make(known) {
       const told = await json("rules", { body: { ...body, preview: true, samples: SAMPLES } });
       yes.disabled = false;
       yes.focus();
-      return previewed(told);
+      return previewed(told, body);
     });
   }
 

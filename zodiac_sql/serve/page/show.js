@@ -56,6 +56,9 @@ export const many = (count, one, several = `${one}s`) =>
 
 export const grouped = (count) => Number(count).toLocaleString("en");
 
+/** A moment, in the time zone of the browser. */
+export const moment = (date) => date.toLocaleString("sv-SE");
+
 export function duration(seconds) {
   if (seconds == null) return "";
   if (seconds < 1) return `${Number((seconds * 1000).toPrecision(2))} ms`;
