@@ -168,8 +168,11 @@ export function make(known) {
 
   async function enter() {
     try {
+      const before = was.text;
       await refresh();
-      if (first) await open(chosen);
+      if (first || editor.value === before) await open(chosen);
+      else if (was.text !== before) result.replaceChildren(el("p", { class: "wrong" },
+        `The rules of ${chosen} have changed meanwhile. To apply this text would undo that; Revert shows them.`));
       first = false;
     } catch (error) {
       listed.replaceChildren(wrong(error));
