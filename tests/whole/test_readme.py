@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -97,7 +98,7 @@ def test_shell_commands_run(tmp_path: Path) -> None:
     for name in ("wind.rules", "heat.rules"):
         shutil.copy(wind / name, tmp_path)
     (tmp_path / "more.csv").write_text("turbine,celsius\nwt99,12.5\n")
-    (script,) = [block for block in blocks("sh") if "zodiac run" in block]
+    (script,) = [block for block in blocks("sh") if "hrdg.svg" in block]
     path = f"{ZODIAC.parent}:/usr/bin:/bin"
     run = subprocess.run(
         ["bash", "-eu", "-c", script],
@@ -110,6 +111,29 @@ def test_shell_commands_run(tmp_path: Path) -> None:
     assert run.returncode == 0, run.stderr
     assert (tmp_path / "hrdg.svg").exists() and (tmp_path / "why.svg").exists()
     assert "is false" in run.stdout and "derived it (dropped by the change)" in run.stdout
+
+
+def test_a_server_answers_curl(tmp_path: Path) -> None:
+    wind = ROOT / "examples" / "wind_farm"
+    subprocess.run([sys.executable, str(wind / "generate.py"), str(tmp_path)], check=True)
+    shutil.copy(wind / "wind.rules", tmp_path)
+    (script,) = [block for block in blocks("sh") if "zodiac serve" in block]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    run = subprocess.run(
+        ["bash", "-eu", "-c", script.replace("7474", str(port))],
+        check=False,
+        cwd=tmp_path,
+        env={"PATH": f"{ZODIAC.parent}:/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    for said in ('{"rows":[{"X":"wt', '"many":', '"visited":1', '"preview":true', "explicit"):
+        assert said in run.stdout
+    assert '"bindings"' in run.stdout and "zodiac_changes_total 2" in run.stdout
+    assert not (tmp_path / "served.duckdb.server").exists()
 
 
 def test_every_command_is_in_the_readme() -> None:
