@@ -2,6 +2,7 @@
 # make test   set up, and run everything that CI runs
 # make fuzz   set up, and look for new failures with all random tests, for an hour (MINUTES=10)
 # make bench  set up, and print the benchmark tables
+# make vscode pack the extension for VS Code as editors/vscode/zodiac-rules.vsix (needs Node.js and npm)
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -10,7 +11,7 @@ READY := $(VENV)/.ready
 
 MINUTES ?= 60
 
-.PHONY: demo test check java browser fuzz bench clean
+.PHONY: demo test check java browser fuzz bench vscode clean
 
 demo: $(READY)
 	$(BIN)/python examples/wind_farm/demo.py
@@ -41,6 +42,9 @@ fuzz: $(READY) java
 
 bench: $(READY) java
 	$(BIN)/python -m tests.benchmarks
+
+vscode:
+	cd editors/vscode && npm ci --no-audit --no-fund && npx --yes @vscode/vsce@3 package --allow-missing-repository --out zodiac-rules.vsix
 
 # A fresh Debian has python3 without venv; root may install it.
 $(READY): pyproject.toml

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
+import httpx
 import pytest
 
 import zodiac_sql
@@ -90,6 +91,18 @@ def test_a_query_has_no_effects(open_kb: OpenKb, place: Path, text: str, externa
         kb.insert("p", [(1,)])
         with pytest.raises(QueryError, match="does not call|only reads"):
             kb.sql(text)
+        assert kb.sql("SELECT * FROM p").fetchall() == [(1,)]
+
+
+def test_a_server_refuses_the_same(open_kb: OpenKb, place: Path) -> None:
+    """By HTTP, with the token that may only read, and with the one that may change."""
+    with open_kb() as kb, kb.serve() as server:
+        kb.insert("p", [(1,)])
+        for token in (server.reading_token, server.writing_token):
+            headers = {"authorization": f"Bearer {token}"}
+            for text in (*READING, *EFFECTS, "DROP VIEW p", "SET threads = 1", "COMMIT"):
+                answer = httpx.post(f"{server.url}/sql", content=text, headers=headers)
+                assert answer.status_code == 400 and "opensesame" not in answer.text, text
         assert kb.sql("SELECT * FROM p").fetchall() == [(1,)]
 
 

@@ -9,10 +9,10 @@ import unicodedata
 import pytest
 
 from zodiac_sql.language.kept_texts import as_kept
-from zodiac_sql.language.parse import _parser, parse
+from zodiac_sql.language.parse import parse, parser_of_rules
 from zodiac_sql.language.syntax import Constant, Variable
 
-(CAPITAL,) = (one.pattern for one in _parser().terminals if one.name == "VARIABLE")
+(CAPITAL,) = (one.pattern for one in parser_of_rules().terminals if one.name == "VARIABLE")
 BEGINS_A_NAME = re.compile(r"[^\W\d_]")
 
 

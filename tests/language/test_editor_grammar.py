@@ -10,7 +10,7 @@ import pytest
 from lark import Token
 from support.places import ROOT
 
-from zodiac_sql.language.parse import _parser
+from zodiac_sql.language.parse import parser_of_rules
 
 GRAMMAR = json.loads((ROOT / "editors" / "zodiac.tmLanguage.json").read_text(encoding="utf-8"))
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -59,7 +59,7 @@ def _first(line: str, at: int) -> tuple[str, int]:
 
 def tokens(text: str) -> list[Token]:
     """The tokens that the language sees, those without a part in the tree included."""
-    lexer = _parser().parse_interactive(text, start="start")
+    lexer = parser_of_rules().parse_interactive(text, start="start")
     return list(lexer.iter_parse())
 
 

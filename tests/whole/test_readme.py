@@ -130,7 +130,7 @@ def test_a_server_answers_curl(tmp_path: Path) -> None:
         text=True,
     )
     assert run.returncode == 0, run.stdout + run.stderr
-    for said in ('{"rows":[{"X":"wt', '"many":', '"visited":1', '"preview":true', "explicit"):
+    for said in ('{"rows":[{"X":"http', '"many":', '"visited":1', '"preview":true', "explicit"):
         assert said in run.stdout
     assert '"bindings"' in run.stdout and "zodiac_changes_total 2" in run.stdout
     assert not (tmp_path / "served.duckdb.server").exists()

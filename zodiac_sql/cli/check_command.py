@@ -14,7 +14,7 @@ from zodiac_sql.cli.wording import in_shell
 
 if TYPE_CHECKING:
     from zodiac_sql.errors import Problem
-    from zodiac_sql.program.check_files import CheckedFiles
+    from zodiac_sql.program.check_files import Checked
 
 
 def check(
@@ -50,23 +50,23 @@ def check(
         raise typer.Exit(1)
 
 
-def _print(checked: CheckedFiles, strict: bool) -> None:
+def _print(checked: Checked, strict: bool) -> None:
     kind = "error" if strict else "note"
     for severity, problems in (("error", checked.errors), (kind, checked.doubts)):
         for problem in problems:
             print_text(in_shell(f"{severity}: {problem}"))
     for remark in checked.remarks:
-        print_text(f"{kind}: {remark}")
+        print_text(f"{kind}: {remark.message}")
     count = "1 rule" if checked.rules == 1 else f"{checked.rules} rules"
     print_text(f"{count} read")
 
 
-def _as_json(checked: CheckedFiles, strict: bool) -> dict[str, Any]:
+def _as_json(checked: Checked, strict: bool) -> dict[str, Any]:
     kind = "error" if strict else "note"
     found = [
         *(_place(problem, "error") for problem in checked.errors),
         *(_place(problem, kind) for problem in checked.doubts),
-        *({"severity": kind, "message": remark} for remark in checked.remarks),
+        *({"severity": kind, "message": remark.message} for remark in checked.remarks),
     ]
     return {"rules": checked.rules, "found": found}
 

@@ -23,7 +23,9 @@ from typer.core import TyperGroup
 
 from zodiac_sql.cli.change_commands import add_rules, alter, delete, drop_rules, insert, run, stream
 from zodiac_sql.cli.check_command import check
-from zodiac_sql.cli.elsewhere import ARGUMENTS, ServedElsewhere, run_elsewhere
+from zodiac_sql.cli.editor_commands import format as format_
+from zodiac_sql.cli.editor_commands import lsp
+from zodiac_sql.cli.elsewhere import ARGUMENTS, ServedElsewhere
 from zodiac_sql.cli.endings import Interrupted, Refused, interrupt, is_interruption, message
 from zodiac_sql.cli.explain_command import explain
 from zodiac_sql.cli.feed_commands import changes, keep_feed
@@ -53,6 +55,8 @@ class Commands(TyperGroup):
                 try:
                     result = super().invoke(ctx)
                 except ServedElsewhere as found:
+                    from zodiac_sql.cli.client import run_elsewhere
+
                     status = run_elsewhere(found.place, ctx.meta[ARGUMENTS])
                     raise typer.Exit(status) from None
                 sys.stdout.flush()
@@ -161,6 +165,8 @@ for _command in (
     export,
     backup,
     check,
+    format_,
+    lsp,
     keep_feed,
     changes,
     alter,

@@ -32,9 +32,10 @@ def ui(
         bool, typer.Option("--no-browser", help="Print the address of the page only.")
     ] = False,
 ) -> None:
-    """Open a page that shows a database: changes, facts, reasons, rules, times, and questions.
+    """Open a page that shows a database.
 
-    Serves the database as `zodiac serve` does, until Ctrl-C or SIGTERM; if it is served already, it
+    It shows changes, facts and why they hold, rules with previews, times, and answers. Serves the
+    database as `zodiac serve` does, until Ctrl-C or SIGTERM; if it is served already, it
     opens the page of that server. The address has the token with which one may change the database:
     keep it to yourself.
 

@@ -1,4 +1,4 @@
-"""Text -> Program. Only this file, made_parsers.py, reader.py and syntax_errors.py know lark.
+"""Text -> Program. Only this room knows lark.
 
 A text is parsed as one; only if that fails is it cut into clauses, each parsed by itself, so that
 all syntax problems are reported at once and a correct text pays nothing for it.
@@ -56,7 +56,7 @@ def parse_what_can_be(
         return Program(), [half]
     reader = Reader(source, prefixes or {}, own_triple=own_triple, plain=plain)
     try:
-        reader.read(_parser().parse(text, start="start"), 0, 0)
+        reader.read(parser_of_rules().parse(text, start="start"), 0, 0)
     except UnexpectedInput:
         reader = Reader(source, prefixes or {}, own_triple=own_triple, plain=plain)
         _read_clause_by_clause(reader, source)
@@ -89,7 +89,7 @@ def parse_choices(
         raise ProgramError([half])
     reader = Reader(source, prefixes or {})
     try:
-        tree = _parser().parse(text.rstrip().removesuffix("."), start="alternatives")
+        tree = parser_of_rules().parse(text.rstrip().removesuffix("."), start="alternatives")
     except UnexpectedInput as error:
         raise ProgramError([syntax_problem(error, source, 0, 0)]) from None
     goals = reader.choices(tree)
@@ -111,12 +111,12 @@ def in_other_words(
         reader = Reader(source, prefixes, former=former)
         reader.floats = floats
         with suppress(UnexpectedInput):
-            reader.read(_parser().parse(source.text, start="start"), 0, 0)
+            reader.read(parser_of_rules().parse(source.text, start="start"), 0, 0)
             return reader.edits.applied(lost, len(source.text))
     return text
 
 
-def _parser() -> Lark:
+def parser_of_rules() -> Lark:
     """The parser of rules and of goals: one for both, for two would take twice as long to make."""
     return parser("zodiac_sql.language", "start", "alternatives", placeholders=True)
 
@@ -126,7 +126,7 @@ def _read_clause_by_clause(reader: Reader, source: Source) -> None:
     for start, end in clauses(source.text):
         line, column = source.place(start)
         try:
-            tree = _parser().parse(source.text[start:end], start="start")
+            tree = parser_of_rules().parse(source.text[start:end], start="start")
         except UnexpectedInput as error:
             reader.problems.append(syntax_problem(error, source, line - 1, column - 1))
         else:

@@ -1,4 +1,4 @@
-"""Checks files of rules without a database: what would be refused, and what looks like a mistake.
+"""Checks texts of rules without a database: what would be refused, and what looks like a mistake.
 
 Facts, and functions registered from Python, are not known here. So a predicate or a function that
 the files say nothing of is no error.
@@ -6,7 +6,7 @@ the files say nothing of is no error.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,22 +28,27 @@ from zodiac_sql.program.state import State
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedFiles:
-    """What was found in some files: `errors` are refused, `doubts` only with `strict`.
+class Checked:
+    """What was found in some texts: `errors` are refused, `doubts` only with `strict`.
 
-    `remarks` are on rules that say the same. `rules` counts the rules.
+    `remarks` are on rules that say the same, with their places. `rules` counts the rules.
     """
 
     errors: tuple[Problem, ...]
     doubts: tuple[Problem, ...]
-    remarks: tuple[str, ...]
+    remarks: tuple[Problem, ...]
     rules: int
 
 
-def check_files(paths: Sequence[Path]) -> CheckedFiles:
+def check_files(paths: Sequence[Path]) -> Checked:
     """Check files of rules, as if they were added together to an empty database."""
     programs, problems = _parsed(paths)
-    schema, more = _declared(programs)
+    return check_programs(programs, problems)
+
+
+def check_programs(programs: Sequence[Program], problems: Sequence[Problem]) -> Checked:
+    """Check parsed texts, as if they were added together. `problems` are those of parsing."""
+    schema, more = declared(programs)
     written = [rule for program in programs for rule in program.rules]
     programs, columns = all_positional(programs, schema)
     arrivals = [Arrival(program) for program in programs]
@@ -54,8 +59,16 @@ def check_files(paths: Sequence[Path]) -> CheckedFiles:
     facts = [fact for program in programs for fact in program.facts]
     around = Surroundings(written, facts, (), schema, {}, NO_SYMBOLS)
     doubted = [*unknown, *columns, *(doubt.problem for doubt in doubts(rules, around))]
-    remarks = arrive(arrivals, (), (), SetLabels()).remarks
-    return CheckedFiles(tuple(in_order(errors)), tuple(in_order(doubted)), remarks, len(rules))
+    return Checked(
+        tuple(in_order(errors)), tuple(in_order(doubted)), tuple(_said_twice(programs)), len(rules)
+    )
+
+
+def _said_twice(programs: Iterable[Program]) -> Iterator[Problem]:
+    """What is said of rules that say the same as others."""
+    arrived = arrive([Arrival(program, strict=True) for program in programs], (), (), SetLabels())
+    remarks = set(arrived.remarks)
+    return (replace(p, hint="") for p in arrived.problems if p.message in remarks)
 
 
 def _parsed(paths: Iterable[Path]) -> tuple[list[Program], list[Problem]]:
@@ -74,7 +87,7 @@ def _parsed(paths: Iterable[Path]) -> tuple[list[Program], list[Problem]]:
     return programs, problems
 
 
-def _declared(programs: Iterable[Program]) -> tuple[dict[str, Predicate], list[Problem]]:
+def declared(programs: Iterable[Program]) -> tuple[dict[str, Predicate], list[Problem]]:
     """What the files declare, and what is wrong with it."""
     schema: dict[str, Predicate] = {}
     problems: list[Problem] = []

@@ -10,10 +10,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import socket as sockets
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from socket import socket as Socket
 
 _LONGEST = 100
 """Addresses of sockets have at most 104 or 108 bytes, by system."""
@@ -36,6 +38,8 @@ class Place:
 
     def save(self) -> None:
         """Write the file beside the database, at once and only for its owner."""
+        import tempfile
+
         path = path_of(self.file)
         number, made = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)  # mode 0600
         try:
@@ -53,9 +57,11 @@ class Place:
         if self.socket:
             Path(self.socket).unlink(missing_ok=True)
 
-    def connect(self) -> sockets.socket:
+    def connect(self) -> Socket:
         """A connection to the Unix socket. Raises OSError if nobody answers."""
-        found = sockets.socket(sockets.AF_UNIX)
+        import socket  # late: it is needed only where there is a server
+
+        found = socket.socket(socket.AF_UNIX)
         try:
             found.connect(self.socket)
         except BaseException:
@@ -74,18 +80,20 @@ def socket_of(database: str) -> str:
     beside = f"{os.path.realpath(database)}.socket"
     if len(os.fsencode(beside)) <= _LONGEST:
         return beside
+    import tempfile
+
     return os.path.join(tempfile.mkdtemp(prefix="zodiac_"), "socket")  # mode 0700
 
 
 def place_of(database: str | Path) -> Place | None:
     """Where the server of a database answers; None if there is none."""
-    if not hasattr(sockets, "AF_UNIX"):
-        return None
     path = path_of(database)
     place = _read(path)
-    if place is None or place.file != os.path.realpath(database) or not _is_ours(path):
+    if place is None or place.file != os.path.realpath(database):
         return None
     with contextlib.suppress(OSError):
+        if not _is_ours(path):
+            return None
         place.connect().close()
         return place
     return None
