@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import threading
+import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +63,48 @@ def test_recent_changes(client: httpx.Client, kb: KnowledgeBase) -> None:
     assert second["lag"] >= 0
     assert [one["at"] for one in got(client, "/recent", limit=1)["changes"]] == [second["at"]]
     assert got(client, "/recent", limit=0)["changes"] == []
+
+
+def test_what_is_being_computed(client: httpx.Client, kb: KnowledgeBase) -> None:
+    """Of a change of the program, and of one that waits for it; nothing once they are done."""
+    entered, may_end = threading.Event(), threading.Event()
+
+    def slow(x: int) -> int:
+        entered.set()
+        assert may_end.wait(60)
+        return x
+
+    def working() -> Any:
+        told = got(client, "/recent")
+        return told["working"] and (told["working"], told["now"], told["waiting"])
+
+    assert working() is None
+    kb.register_function("slow", slow)
+    waits = threading.Thread(
+        target=client.post, args=("/insert",), kwargs={"json": {"edge": [[8, 9]]}}
+    )
+
+    def look() -> None:
+        assert entered.wait(60)
+        waits.start()
+        while working()[2] == 0:
+            time.sleep(0.01)
+        seen.append(working())
+        may_end.set()
+
+    seen: list[Any] = []
+    looking = threading.Thread(target=look)
+    looking.start()
+    kb.add_rules("late: late(Y) :- edge(X, _), BIND(slow(X) AS Y).")
+    for one in (looking, waits):
+        one.join()
+    ((told, now, waiting),) = seen
+    assert (told["done"], told["total"], waiting) == (0, 1, 1)
+    assert told["hypernode"] == kb.rules()["hypernode"].to_pylist()[-1]
+    assert 0 <= now - told["since"] < 60
+    assert working() is None
+    assert client.post("/rules", json={"add": "p(X) :- ."}).status_code == 400
+    assert working() is None
 
 
 def test_what_a_page_must_know(server: Server, client: httpx.Client, kb: KnowledgeBase) -> None:

@@ -6,7 +6,9 @@ ZODIAC_SHOTS=/some/folder takes pictures of what the tests see.
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -253,9 +255,6 @@ def test_a_chart(browser: Browser, server: Server, farm: KnowledgeBase) -> None:
         (f"wt{n % 3}", f"2026-01-01 {n // 4:02}:{15 * (n % 4):02}:00", n % 7 + n / 9)
         for n in range(96)
     ]
-    farm.sql("SELECT 1")
-    from datetime import datetime
-
     farm.insert("log", [(a, datetime.fromisoformat(t), c) for a, t, c in rows])
     browser.size(1280)
     browser.open(page_of(server))
@@ -346,6 +345,32 @@ def test_a_server_that_ends_and_a_stream(
     server.stop()
     browser.find("#trouble", "does not answer any more")
     browser.shot("ended")
+
+
+def test_what_is_being_computed(browser: Browser, server: Server, farm: KnowledgeBase) -> None:
+    may_end = threading.Event()
+
+    def slow(x: str) -> str:
+        assert may_end.wait(60)
+        return x
+
+    farm.register_function("slow", slow)
+    browser.size(1280)
+    browser.open(page_of(server))
+
+    def look() -> None:
+        try:
+            browser.find("#screen-now [role=status]", "1 of 1.")
+            browser.shot("working")
+        finally:
+            may_end.set()
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    farm.add_rules("late(Y) :- anomaly(X), BIND(slow(X) AS Y).")
+    looking.join()
+    browser.find("#screen-now a.entered", "+5 late")
+    assert browser.all("#screen-now [role=status]", "computed") == []
 
 
 def test_each_control_is_reached_by_the_keyboard(browser: Browser, server: Server) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict
 from datetime import datetime
 from functools import partial
@@ -26,13 +27,25 @@ _MOST = 1_000
 
 
 async def recent(service: Service, request: Request) -> Response:
-    """The last changes that this server has seen, and sums since it began. It waits for nobody."""
+    """The last changes that this server has seen, sums since it began, and what is being computed.
+
+    It waits for nobody, and asks the database nothing.
+    """
     asked = await read(request)
     most = number(asked.parameters, "limit")
-    last = service.history.last(_bounded(most, 50)) if most != 0 else ()
-    totals = asdict(service.history.totals)
-    told = {"started": service.started, "totals": totals, "changes": [asdict(one) for one in last]}
-    return json_response(told)
+    history = service.history
+    last = history.last(_bounded(most, 50)) if most != 0 else ()
+    working = history.working
+    return json_response(
+        {
+            "started": service.started,
+            "now": time.time(),
+            "totals": asdict(history.totals),
+            "working": None if working is None else asdict(working),
+            "waiting": service.resources.waiting,
+            "changes": [asdict(one) for one in last],
+        }
+    )
 
 
 async def names(service: Service, request: Request) -> Response:

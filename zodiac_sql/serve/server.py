@@ -97,7 +97,8 @@ class Server:
             daemon=True,
         )  # fmt: skip
         self._place: Place | None = None
-        mark = Served(self._service.history.hears, resources.renew, self.stop, kb._session)
+        history = self._service.history
+        mark = Served(history.hears, history.sees, resources.renew, self.stop, kb._session)
         self._served = resources.serves(mark)
         self._begin(address, path)
 

@@ -6,13 +6,13 @@ import { duration, el, fill, grouped, many, short, table } from "./show.js";
 import { whyButton } from "./why.js";
 
 const PAUSE = 1000;
-const RATE_OVER = 10;  // seconds
+const RATE_OVER = 10, LONG = 0.5;  // seconds
 
 export function make() {
-  const tiles = el("div", { class: "tiles" });
+  const tiles = el("div", { class: "tiles" }), working = el("div", { role: "status" });
   const last = el("div", {}), violated = el("div", {}), lag = el("div", {});
   const root = el("section", { "aria-label": "Now" },
-    tiles, violated, lag, el("h2", {}, "Last changes"), last);
+    working, tiles, violated, lag, el("h2", {}, "Last changes"), last);
   const trouble = document.getElementById("trouble");
   let seen = -1, timer = null, constraints = [];
 
@@ -33,6 +33,7 @@ export function make() {
   async function update() {
     const told = await json("recent?limit=60");
     if (told.totals.changes !== seen) constraints = (await json("constraints")).rows;
+    working.replaceChildren(...workOf(told));
     showTiles(tiles, told, constraints);
     if (told.totals.changes === seen) return;
     seen = told.totals.changes;
@@ -44,8 +45,8 @@ export function make() {
   return { root, enter: look };
 }
 
-function showTiles(place, { totals, changes, started }, constraints) {
-  const now = Date.now() / 1000, newest = changes.at(-1);
+function showTiles(place, { totals, changes, started, now }, constraints) {
+  const newest = changes.at(-1);
   const fresh = changes.filter((one) => one.at > now - RATE_OVER);
   const moved = fresh.reduce((sum, one) => sum + sumOf(one.inserted) + sumOf(one.deleted), 0);
   const per = (count) => grouped(Number((count / RATE_OVER).toPrecision(2)));
@@ -60,6 +61,15 @@ function showTiles(place, { totals, changes, started }, constraints) {
       newest?.lag == null ? "no stream" : `${many(newest.waiting, "update")} waiting`),
     tile("Violations", grouped(constraints.reduce((sum, one) => sum + one.violations, 0)),
       many(constraints.length, "constraint")));
+}
+
+/** What is being computed, once it takes long enough to be seen. */
+function workOf({ working, waiting, now }) {
+  if (!working || now - working.since < LONG) return [];
+  const at = working.hypernode ? `: hypernode ${working.hypernode}, ${working.done + 1} of ${working.total}` : "";
+  return [el("p", { class: "done" }, `A change is being computed for ${duration(now - working.since)}${at}. `,
+    working.total ? el("progress", { value: working.done, max: working.total, "aria-label": "Hypernodes done" }) : null,
+    waiting ? ` ${many(waiting, "other")} ${waiting === 1 ? "waits" : "wait"}.` : null)];
 }
 
 function lastChanges(changes) {
