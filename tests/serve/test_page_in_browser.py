@@ -370,7 +370,7 @@ def test_what_is_being_computed(browser: Browser, server: Server, farm: Knowledg
     farm.add_rules("late(Y) :- anomaly(X), BIND(slow(X) AS Y).")
     looking.join()
     browser.find("#screen-now a.entered", "+5 late")
-    assert browser.all("#screen-now [role=status]", "computed") == []
+    assert browser.all("#screen-now [role=status]", "under way") == []
 
 
 def test_each_control_is_reached_by_the_keyboard(browser: Browser, server: Server) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ import httpx
 import pytest
 from support.command_line import ZODIAC, write_farm, zodiac
 
+from zodiac_sql.cli.ui_command import _usual_port
 from zodiac_sql.serve.place import place_of
 
 BROWSER = """\
@@ -58,6 +60,26 @@ def test_it_serves_the_page(farm: Path, shown: subprocess.Popen[str]) -> None:
     again = zodiac("ui", "farm.duckdb", "--no-browser", cwd=farm)
     assert (again.returncode, again.stdout) == (0, f"the page is at {address}#token={token}\n")
     assert zodiac("query", "farm.duckdb", "hot(X)", "--csv", cwd=farm).stdout == "X\nwt2\n"
+
+
+def test_the_port_of_a_file_is_the_same_each_time(farm: Path) -> None:
+    """Else the browser would know nothing of what was asked before."""
+    seen = set()
+    for _ in range(2):
+        command = [ZODIAC, "ui", "farm.duckdb", "--no-browser"]
+        with subprocess.Popen(command, cwd=farm, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            seen.add(page_in(process.stdout).partition("#")[0])
+            process.send_signal(signal.SIGTERM)
+    assert len(seen) == 1
+
+
+def test_a_port_that_is_taken(farm: Path) -> None:
+    port = _usual_port(str(farm / "farm.duckdb"))
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", port))
+        other.listen()
+        assert _usual_port(str(farm / "farm.duckdb")) == 0
 
 
 def test_the_browser_is_not_told_the_token_by_its_arguments(

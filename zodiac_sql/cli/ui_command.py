@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import socket
 import tempfile
 import time
 import webbrowser
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from zlib import crc32
 
 import typer
 
 from zodiac_sql.cli.databases import changing
-from zodiac_sql.cli.options import NewDatabase, Port
+from zodiac_sql.cli.options import NewDatabase
 from zodiac_sql.cli.serve_command import serve_until_stopped, told
 from zodiac_sql.cli.terminal import echo, output
 from zodiac_sql.serve.place import place_of
@@ -21,13 +23,21 @@ from zodiac_sql.serve.place import place_of
 if TYPE_CHECKING:
     from zodiac_sql.serve.server import Server
 
+PagePort = Annotated[
+    int,
+    typer.Option(min=0, max=65_535, metavar="PORT", help="0: the same for a file each time."),
+]
+
+_FIRST_PORT, _PORTS = 49_152, 16_384
+"""The ports that nobody has registered."""
+
 _READ = 5.0
 """Seconds in which a browser has read the file that leads it to the page."""
 
 
 def ui(
     db: NewDatabase,
-    port: Port = 0,
+    port: PagePort = 0,
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Print the address of the page only.")
     ] = False,
@@ -54,7 +64,21 @@ def ui(
         _show(_address(server.url, server.writing_token), no_browser)
 
     with changing(db, {}) as opened:
-        serve_until_stopped(opened.kb, db, {"port": port}, begun)
+        serve_until_stopped(opened.kb, db, {"port": port or _usual_port(db)}, begun)
+
+
+def _usual_port(db: str) -> int:
+    """The same port for a file each time, if it is free: browsers keep what was asked before, and
+    the texts of rules that are switched off, by the address.
+    """
+    port = _FIRST_PORT + crc32(os.path.realpath(db).encode()) % _PORTS
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return 0
+    return port
 
 
 def _address(url: str, token: str) -> str:

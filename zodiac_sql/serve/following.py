@@ -49,17 +49,12 @@ class _Wanted:
 
 def entries(found: Changes) -> list[tuple[int, str]]:
     """The number of the change of each entry, and the entry as JSON."""
-    lines = in_order(found)
-    return [(one["_commit"], json.dumps(as_json(one), ensure_ascii=False)) for one in lines]
-
-
-def in_order(found: Changes) -> list[dict[str, Any]]:
-    """The entries in the order of changes, what has left first."""
     rows = chain.from_iterable(((name, row) for row in batch.to_pylist()) for name, batch in found)
     told = []
     for name, row in sorted(rows, key=lambda one: (one[1]["_commit"], one[1]["_change_type"])):
         ours: dict[str, Any] = {key: row.pop(key) for key in ("_commit", "_time", "_change_type")}
-        told.append({**ours, "predicate": name, "fact": row})
+        line = {**ours, "predicate": name, "fact": row}
+        told.append((ours["_commit"], json.dumps(as_json(line), ensure_ascii=False)))
     return told
 
 

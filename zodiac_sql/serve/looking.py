@@ -13,12 +13,12 @@ from starlette.responses import Response
 
 from zodiac_sql.errors import DataError, QueryError
 from zodiac_sql.language.functions import AGGREGATES, BUILTINS
+from zodiac_sql.names import CHANGE_TYPE, COMMIT, TIME
 from zodiac_sql.program.set_facts import is_of_facts
 from zodiac_sql.read.some_facts import Page, some_facts
 from zodiac_sql.reader import Reader
 from zodiac_sql.serve.access import WRITES
 from zodiac_sql.serve.answers import json_response
-from zodiac_sql.serve.following import in_order
 from zodiac_sql.serve.requests import is_set, limits_of, number, read
 from zodiac_sql.serve.service import Service
 
@@ -92,10 +92,18 @@ async def moved(service: Service, request: Request) -> Response:
 
 
 def _moved(name: str, after: datetime | None, most: int, reader: Reader) -> dict[str, Any]:
-    found = in_order(reader.changes(name))
+    import pyarrow.compute as pc
+
+    changes = reader.changes(name)
+    found = changes.table(changes.predicates[0])
     if after is not None:
-        found = [line for line in found if line["_time"] >= after]
-    return {"entries": found[-most:], "all": len(found)}
+        found = found.filter(pc.greater_equal(found[TIME], after))
+    last = found.slice(max(found.num_rows - most, 0))
+    entries = [
+        {**{key: row.pop(key) for key in (COMMIT, TIME, CHANGE_TYPE)}, "fact": row}
+        for row in last.to_pylist()
+    ]
+    return {"entries": entries, "all": found.num_rows}
 
 
 def _time(given: str | None) -> datetime | None:

@@ -78,6 +78,7 @@ function moment(value, { low, high }) {
   const date = new Date(value), day = 86_400_000;
   if (high - low > 3 * day) return date.toLocaleDateString("en-GB");
   const seconds = high - low < 600_000 ? { second: "2-digit" } : {};
+  if (high - low < 10_000) seconds.fractionalSecondDigits = 1;
   return date.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", ...seconds });
 }
 

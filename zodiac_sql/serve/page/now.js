@@ -15,6 +15,7 @@ export function make() {
     working, tiles, violated, lag, el("h2", {}, "Last changes"), last);
   const trouble = document.getElementById("trouble");
   let seen = -1, timer = null, constraints = [];
+  const samples = [];  // of the last seconds
 
   async function look() {
     clearTimeout(timer);
@@ -34,7 +35,7 @@ export function make() {
     const told = await json("recent?limit=60");
     if (told.totals.changes !== seen) constraints = (await json("constraints")).rows;
     working.replaceChildren(...workOf(told));
-    showTiles(tiles, told, constraints);
+    showTiles(tiles, told, constraints, samples);
     if (told.totals.changes === seen) return;
     seen = told.totals.changes;
     last.replaceChildren(lastChanges(told.changes));
@@ -45,17 +46,18 @@ export function make() {
   return { root, enter: look };
 }
 
-function showTiles(place, { totals, changes, started, now }, constraints) {
+function showTiles(place, { totals, changes, started, now }, constraints, samples) {
   const newest = changes.at(-1);
-  const fresh = changes.filter((one) => one.at > now - RATE_OVER);
-  const moved = fresh.reduce((sum, one) => sum + sumOf(one.inserted) + sumOf(one.deleted), 0);
-  const per = (count) => grouped(Number((count / RATE_OVER).toPrecision(2)));
+  const moved = totals.inserted + totals.deleted;
+  samples.push({ now, changes: totals.changes, moved });
+  while (samples[0].now < now - RATE_OVER) samples.shift();
+  const first = samples[0], passed = Math.max(now - first.now, 1);
+  const per = (count) => grouped(Number((count / passed).toPrecision(2)));
   const tile = (name, value, more) => el("div", { class: "tile" },
     el("span", { class: "name" }, name), el("strong", {}, value), el("span", { class: "more" }, more));
-  const full = fresh.length >= 60 ? "at least " : "";
   place.replaceChildren(
     tile("Changes", grouped(totals.changes), `since ${clock(started)}`),
-    tile("Rate", `${full}${per(fresh.length)} /s`, `${per(moved)} facts /s, last ${RATE_OVER} s`),
+    tile("Rate", `${per(totals.changes - first.changes)} /s`, `${per(moved - first.moved)} facts /s, last ${RATE_OVER} s`),
     tile("Last change", newest ? duration(newest.seconds) : "–", newest ? ago(now - newest.at) : "none yet"),
     tile("Stream lag", newest?.lag == null ? "–" : duration(newest.lag),
       newest?.lag == null ? "no stream" : `${many(newest.waiting, "update")} waiting`),
@@ -67,7 +69,7 @@ function showTiles(place, { totals, changes, started, now }, constraints) {
 function workOf({ working, waiting, now }) {
   if (!working || now - working.since < LONG) return [];
   const at = working.hypernode ? `: hypernode ${working.hypernode}, ${working.done + 1} of ${working.total}` : "";
-  return [el("p", { class: "done" }, `A change is being computed for ${duration(now - working.since)}${at}. `,
+  return [el("p", { class: "done" }, `A change has been under way for ${duration(now - working.since)}${at}. `,
     working.total ? el("progress", { value: working.done, max: working.total, "aria-label": "Hypernodes done" }) : null,
     waiting ? ` ${many(waiting, "other")} ${waiting === 1 ? "waits" : "wait"}.` : null)];
 }
@@ -104,7 +106,6 @@ async function violations(constraints) {
     rows.map((row) => [row.constraint, row.violation, whyButton(row.fact)]), { label: "Violations" })];
 }
 
-const sumOf = (counts) => Object.values(counts).reduce((sum, count) => sum + count, 0);
 const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString("en-GB");
 
 function ago(seconds) {
