@@ -161,15 +161,36 @@ def test_facts_of_other_shapes(client: httpx.Client, kb: KnowledgeBase) -> None:
     assert got(client, "/facts/never")["rows"] == []
 
 
-@pytest.mark.parametrize("text", ["", "2"])
-def test_pages_are_the_table(client: httpx.Client, kb: KnowledgeBase, text: str) -> None:
+@pytest.mark.parametrize(("text", "many"), [("", 1000), ("2", 1000), ("", 10)])
+def test_pages_are_the_table(
+    client: httpx.Client,
+    kb: KnowledgeBase,
+    text: str,
+    many: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Compared with the whole table in Python."""
+    monkeypatch.setattr("zodiac_sql.read.some_facts.MANY", many)
     kb.insert("edge", [(n, n + 1) for n in range(10, 30)])
     whole = [row for row in sorted(kb.table("path").fetchall()) if text in f"{row[0]} {row[1]}"]
     found: list[list[int]] = []
     for offset in range(0, len(whole), 7):
         found += got(client, "/facts/path", text=text, offset=offset, limit=7)["rows"]
     assert found == [list(row) for row in whole]
+
+
+def test_pages_of_many_symbols(
+    client: httpx.Client, kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In no order that is promised, but each fact on one page."""
+    monkeypatch.setattr("zodiac_sql.read.some_facts.MANY", 10)
+    rows = [(f"s{n * 7 % 40}", f"o{n % 3}") for n in range(40)]
+    kb.insert("pair", rows)
+    kb.add_rules("pair(Y, X) :- pair(X, Y).")
+    found: list[tuple[str, str]] = []
+    for offset in range(0, 90, 9):
+        found += map(tuple, got(client, "/facts/pair", offset=offset, limit=9)["rows"])
+    assert sorted(found) == sorted({*rows, *((o, s) for s, o in rows)})
 
 
 def test_what_moved_since_a_time(client: httpx.Client, kb: KnowledgeBase) -> None:

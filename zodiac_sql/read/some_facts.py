@@ -17,13 +17,17 @@ from zodiac_sql.sql.relations import Relation, columns_of
 from zodiac_sql.storage.extensions import count, decoded, distinct_query
 from zodiac_sql.storage.sources import sources_of
 
+MANY = 200_000
+"""More facts, of which no order is wanted, come in the order of their ids: texts need not be looked
+up to sort them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Page:
     """Which facts are wanted.
 
     `text` stands somewhere in them, in small or capital letters. They are in the order of the
-    column `sort`, then of all columns, so that each fact is on one page.
+    column `sort`, then of all columns. Each fact is on one page.
     """
 
     text: str = ""
@@ -62,7 +66,10 @@ def some_facts(store: Store, state: State, predicate: str, page: Page) -> SomeFa
     if page.text:
         counted = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(found.subquery("c"))
         matching = answer(store, counted, parameters)["n"][0].as_py()
-    ordered = found.order_by(*_order(relation, page)).limit(page.limit).offset(page.offset)
+    if everything > MANY and not page.text and page.sort is None:
+        ordered = _by_ids(relation, page)
+    else:
+        ordered = found.order_by(*_order(relation, page)).limit(page.limit).offset(page.offset)
     table = answer(store, ordered, parameters)
     rows = tuple(zip(*(column.to_pylist() for column in table.columns), strict=True))
     goals = tuple(fact_of(known, row if known.columns else ()) for row in rows)
@@ -81,6 +88,15 @@ def _having(relation: Relation, text: str) -> exp.Select:
         for c in columns
     ]
     return found.where(exp.or_(*hits))
+
+
+def _by_ids(relation: Relation, page: Page) -> exp.Select:
+    """A page of facts in the order of their ids, within the page in that of their columns."""
+    columns = columns_of(relation, "v")
+    stored = exp.select(*columns).from_(distinct_query(relation).subquery("v"))
+    some = stored.order_by(*columns).limit(page.limit).offset(page.offset)
+    facts = decoded(relation, some, "zodiac.symbol")
+    return exp.select(*columns).from_(facts.subquery("v")).order_by(*columns)
 
 
 def _order(relation: Relation, page: Page) -> list[exp.Expr]:

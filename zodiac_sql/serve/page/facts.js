@@ -50,7 +50,7 @@ export function make() {
 function factsOf(one, isKept) {
   const order = { sort: null, descending: false, offset: 0 };
   const place = el("div", {}), foot = el("div", { class: "pages" });
-  let timer = null;
+  let timer = null, asking = new AbortController();
   const filter = el("input", {
     type: "search", placeholder: "Facts with this text", "aria-label": "Facts with this text",
     input: () => {
@@ -61,9 +61,12 @@ function factsOf(one, isKept) {
 
   async function look(change = {}) {
     Object.assign(order, change);
+    asking.abort();  // the server ends what nobody waits for
+    asking = new AbortController();
+    const { signal } = asking;
     await fill(place, async () => {
       const asked = { ...order, text: filter.value, limit: PAGE };
-      const found = await json(address(`facts/${part(one.predicate)}`, asked));
+      const found = await json(address(`facts/${part(one.predicate)}`, asked), { signal });
       showPages(found);
       const rows = found.rows.map((row, line) => [...row, whyButton(found.goals[line])]);
       if (!rows.length) return el("p", { class: "quiet" },
