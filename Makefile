@@ -63,7 +63,7 @@ java:
 browser:
 	@command -v chromium >/dev/null 2>&1 && command -v chromedriver >/dev/null 2>&1 \
 		|| { apt-get update && apt-get install -y --no-install-recommends chromium chromium-driver; } \
-		|| echo "No chromium, and it cannot be installed here: tests of the page are skipped. See the README."
+		|| echo "No chromium, and it cannot be installed here: tests of the page are skipped."
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info
