@@ -38,10 +38,13 @@ from zodiac_sql.errors import (
 from zodiac_sql.language.functions import Function
 
 if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
     from zodiac_sql.knowledge_base import KnowledgeBase
     from zodiac_sql.ontology.translate import translate as read_ontology
     from zodiac_sql.opening import connect
     from zodiac_sql.reader import Reader
+    from zodiac_sql.serve.server import Server
     from zodiac_sql.stream.channel import UpdateQueue
     from zodiac_sql.stream.updates import StreamUpdate
 
@@ -66,6 +69,7 @@ __all__ = [
     "QueryError",
     "Reader",
     "ResourceError",
+    "Server",
     "SparkError",
     "StoreError",
     "StreamError",
@@ -93,6 +97,10 @@ def __getattr__(name: str) -> object:
         from zodiac_sql.reader import Reader
 
         return Reader
+    if name == "Server":
+        from zodiac_sql.serve.server import Server
+
+        return Server
     if name == "read_ontology":
         from zodiac_sql.ontology.translate import translate
 
@@ -106,3 +114,10 @@ def __getattr__(name: str) -> object:
 
         return StreamUpdate
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def load_ipython_extension(shell: InteractiveShell) -> None:
+    """What `%load_ext zodiac_sql` does in a notebook: cells of rules and of queries."""
+    from zodiac_sql.notebook import add_magics
+
+    add_magics(shell)

@@ -30,11 +30,16 @@ before the refused one are kept, because each was a change.
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from traceback import FrameSummary
 
 
 @dataclass(frozen=True)
@@ -129,6 +134,29 @@ class ZodiacError(Exception):
     def __str__(self) -> str:
         """The message. Halves of surrogate pairs, which no terminal takes, are written \\ud800."""
         return super().__str__().encode("utf-8", "backslashreplace").decode()
+
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows: the lines of the user that led here, none of ours, and the
+        message.
+        """
+        import traceback
+
+        frames = traceback.extract_tb(self.__traceback__)
+        ours = [place for place, frame in enumerate(frames) if _is_ours(frame.filename)]
+        theirs = frames[: ours[0]] if ours else frames
+        called = [f"line {one.lineno}: {one.line}" for one in theirs if not _is_shell(one)]
+        return [*called, *f"{type(self).__name__}: {self}".split("\n")]
+
+
+def _is_ours(filename: str) -> bool:
+    """Whether a file is one of this package."""
+    return filename.startswith(os.path.join(os.path.dirname(__file__), ""))
+
+
+def _is_shell(frame: FrameSummary) -> bool:
+    """Whether it is of IPython, which runs the cells."""
+    called_by_it = (frame.line or "").startswith("get_ipython()")
+    return called_by_it or f"{os.sep}IPython{os.sep}" in frame.filename
 
 
 class ProgramError(ZodiacError):

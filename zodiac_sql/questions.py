@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from zodiac_sql.read.explain.decisions import Decisions
     from zodiac_sql.read.query import Answer
     from zodiac_sql.read.sparql.answer import SparqlAnswer
+    from zodiac_sql.read.time_profile import TimeProfile
     from zodiac_sql.read.verify.verify import Verification
     from zodiac_sql.read.why.absence import WhyNot
     from zodiac_sql.read.why.inconsistencies import Inconsistencies
@@ -264,14 +265,17 @@ class Questions:
         return describe_feed(self._session.current())
 
     @exclusive
-    def graph(self, change: Change | None = None) -> Drawing:
+    def graph(self, change: Change | None = None, *, rules: bool = False) -> Drawing:
         """The graph of hypernodes, to draw: `.svg()`, `.mermaid()`, `.dot()`, `.save(path)`.
 
-        With a change, or the preview of one, it shows both graphs, and marks what changed.
+        Boxes have the predicates that are derived, with the numbers of their facts; explicit facts
+        come from boxes above. With a change, or the preview of one, what is new, gone and changed
+        has colours, and numbers tell what came and went. With `rules`, boxes have rules instead,
+        and the graphs before and after a change stand side by side.
         """
         from zodiac_sql.read.describe import drawing
 
-        return drawing(self._session.current(), change)
+        return drawing(self._session.current(), change, rules)
 
     @limited
     def export(
@@ -329,6 +333,40 @@ class Questions:
         if change is not None:
             return explain_change(change, self.prefixes)
         return explain(self._session.store, self._session.functions, progress)
+
+    @limited
+    def profile(
+        self,
+        change: Change | None = None,
+        *,
+        from_scratch: bool = False,
+        progress: Progress | None = None,
+        **limits: Unpack[Limiting],
+    ) -> TimeProfile:
+        """Where the time goes: what each rule and each hypernode took in all changes since the
+        database was opened, and in the last of them.
+
+            print(kb.profile())
+            print(kb.profile(from_scratch=True))         and from scratch
+
+        With a `change`, or the preview of one, it tells that one. Nothing is evaluated, unless
+        `from_scratch` is asked for: then everything is, once more, in temporary tables, as by
+        `explain`, which tells how the work was done, and what was expected. The answer has the
+        tables `rules` and `hypernodes` (`TimeProfile` tells their columns). Raises FunctionError if
+        that needs a function that is not registered.
+        """
+        from zodiac_sql.change.times import Times
+        from zodiac_sql.program.state import hypergraph_of
+        from zodiac_sql.read.explain.from_scratch import explain
+        from zodiac_sql.read.time_profile import profile_of
+
+        session = self._session
+        graph, times = session.read(hypergraph_of), session.times
+        if change is not None:
+            graph, times = change.after, Times()
+            times.add(change)
+        scratch = explain(session.store, session.functions, progress) if from_scratch else None
+        return profile_of(graph, self.prefixes, times, scratch)
 
     @property
     def missing_functions(self) -> tuple[str, ...]:

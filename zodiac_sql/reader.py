@@ -40,19 +40,20 @@ class Reader(Questions):
     Each question is answered from one published state, the last one when the question began. Only
     the thread that made the reader may use it, one call at a time. Close it after use: the file is
     open until all its readers are closed, too. `verify` and `explain` take long, and raise
-    LockedError if a change is published meanwhile.
+    LockedError if a change is published meanwhile; so does `profile` from scratch.
     """
 
 
 class ReadingSession(Session):
     """What a reader holds: a connection beside that of a session, and the state that it sees.
 
-    The functions are those of the session.
+    The functions are those of the session, and so are the times of changes.
     """
 
     def __init__(self, changing: Session) -> None:
         self._changing = changing
         self.functions = changing.functions
+        self.times = changing.times
         self.held = self._opened(changing.held)
         # Not that of the session, which may be about to note a change that did not count.
         self.state = State(generation=-1)

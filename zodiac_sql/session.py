@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, TypeVar
 
+from zodiac_sql.change.times import Times
 from zodiac_sql.database import dictionary
 from zodiac_sql.database.connection import Tracer
 from zodiac_sql.database.guard import Guard, exclusive
@@ -47,6 +48,8 @@ class Session:
         """The database as it is, even if a failure has damaged the connection."""
         self._end = weakref.finalize(self, _settle_at_the_end, self.held)
         self.held.watch.usual = limits
+        self.times = Times()
+        """What the changes since it was opened took."""
         try:
             dictionary.prepare(self.held)
             self.state = catalog.load_anew(self.held, is_empty=self.held.file.in_memory)

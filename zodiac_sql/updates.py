@@ -88,6 +88,7 @@ class Updates:
             yield collected
             with self._seen(progress) as seen:
                 change = self._done(apply, collected, seen)
+            self._session.times.add(change)
             log_change(change, self._session.path)
             for server in self._session.held.connection.instance.served:
                 server.hears(change)

@@ -14,6 +14,7 @@ moves;
 `paths [single-100 single-300 all-12 all-24]` are shortest paths, by MIN in heads, on grids;
 `deep [chain csda editing flow andersen ..]` are recursions of thousands of rounds, or over dense
 relations, from scratch and after one fact has moved;
+`served` is a stream of updates while others ask its server;
 `mixed` are columns of terms of all kinds, against native ones;
 `spark` is the hand-off, a closure on a cluster and a fleet (spark:handoff, spark:closure,
 spark:fleet);
@@ -58,6 +59,7 @@ from . import (
     rule_tables,
     scale,
     scratch,
+    served,
     spark,
     stream_runs,
     update_tables,
@@ -75,13 +77,13 @@ def main() -> None:
         *WORKLOADS, *update_tables.NAMES, *rule_tables.NAMES, *module_tables.NAMES,
         *hypertree_tables.NAMES, *marking_tables.NAMES, *rate_tables.NAMES, *why_tables.NAMES,
         *ontology_tables.NAMES, *paths_tables.NAMES, *deep_tables.NAMES, *device.NAMES,
-        *mixed.NAMES, *spark.NAMES, *scale.NAMES, predict.COMMAND,
+        *mixed.NAMES, *served.NAMES, *spark.NAMES, *scale.NAMES, predict.COMMAND,
     ]  # fmt: skip
     commands = (
         "updates", rule_tables.COMMAND, module_tables.COMMAND, hypertree_tables.COMMAND,
         marking_tables.COMMAND, rate_tables.COMMAND, why_tables.COMMAND,
         ontology_tables.COMMAND, paths_tables.COMMAND, deep_tables.COMMAND, device.COMMAND,
-        mixed.COMMAND,        spark.COMMAND, scale.COMMAND,
+        mixed.COMMAND, served.COMMAND, spark.COMMAND, scale.COMMAND,
     )  # fmt: skip
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument(
@@ -163,6 +165,8 @@ def main() -> None:
         deep_tables.report(deep, runs, arguments.timeout)
     if any(name in mixed.NAMES for name in chosen):
         mixed.report(runs, arguments.timeout)
+    if any(name in served.NAMES for name in chosen):
+        served.report()
     if clustered := [name for name in chosen if name in spark.NAMES]:
         spark.report(clustered, runs)
     if scaled := [name for name in chosen if name in scale.NAMES]:
@@ -211,7 +215,7 @@ def _is_chosen(name: str, names: list[str], quick: bool) -> bool:
 def _is_quick(name: str) -> bool:
     if name in WORKLOADS:
         return WORKLOADS[name].quick
-    if name in (*spark.NAMES, *scale.NAMES, predict.COMMAND):
+    if name in (*served.NAMES, *spark.NAMES, *scale.NAMES, predict.COMMAND):
         return False
     tables = (
         update_tables, rule_tables, module_tables, hypertree_tables, marking_tables, rate_tables,

@@ -15,8 +15,8 @@ from zodiac_sql.cli.main import app
 
 COMMANDS = [
     "run", "add-rules", "drop-rules", "ontology", "insert", "delete", "stream", "query", "sparql",
-    "show", "graph", "why", "why-not", "inconsistencies", "explain", "verify", "export", "backup",
-    "check", "format", "lsp",
+    "show", "graph", "why", "why-not", "inconsistencies", "explain", "profile", "verify", "export",
+    "backup", "check", "format", "lsp",
     "keep-feed", "changes", "alter", "compact", "serve", "ui",
 ]  # fmt: skip
 

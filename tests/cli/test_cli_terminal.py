@@ -180,6 +180,38 @@ def test_a_table_fits_the_terminal_and_is_whole_in_a_pipe(tmp_path: Path) -> Non
     assert "it stands on the hill behind the old farm" in piped
 
 
+LONG = "http://example.org/a/long/namespace#"
+
+
+def test_iris_have_prefixes_in_every_table_of_a_terminal(tmp_path: Path) -> None:
+    """In lists, in names of modules, and where facts would come and go."""
+    (tmp_path / "near.rules").write_text(
+        f"@prefix ex: <{LONG}> .\n"
+        "c: ex:near(X, Z) :- ex:near(X, Y), ex:near(Y, Z).\n"
+        "b: ex:near(X, Y) :- ex:near(Y, X).\n"
+        "h: ex:hot(X) :- ex:near(X, Y), ex:warm(Y).\n"
+    )
+    (tmp_path / "farm.ttl").write_text(
+        f"@prefix ex: <{LONG}> . ex:wt1 ex:near ex:wt2 . ex:wt2 a ex:warm .\n"
+    )
+    (tmp_path / "more.ttl").write_text(f"@prefix ex: <{LONG}> . ex:wt3 a ex:warm .\n")
+    run = ("run", "farm.duckdb", "-r", "near.rules", "-d", "farm.ttl")
+    preview = ("insert", "farm.duckdb", "more.ttl", "--preview")
+    calls = [run, ("show", "farm.duckdb", "hypernodes"), preview]
+    calls += [(command, "farm.duckdb") for command in ("profile", "explain", "graph")]
+    for call in calls:
+        seen = printed_on_terminal(*call, columns=100, cwd=tmp_path)
+        lines = [line for line in seen if "\x1b" not in line]  # without progress
+        assert not any("example.org" in line for line in lines), lines
+        assert any("ex:" in line for line in lines) and max(map(len, lines)) <= 100
+    shown = " ".join(printed_on_terminal(*calls[1], columns=200, cwd=tmp_path))
+    assert "stc(ex:near)" in shown and "ex:near, ex:warm" in shown
+    assert f"{LONG}near" in zodiac("show", "farm.duckdb", "hypernodes", cwd=tmp_path).stdout
+    previewed = printed_on_terminal(*preview, columns=100, cwd=tmp_path)
+    assert "+ ex:warm(ex:wt3)" in previewed
+    assert f"+ {LONG}warm({LONG}wt3)" in zodiac(*preview, cwd=tmp_path).stdout
+
+
 def printed_on_terminal(*arguments: object, columns: int, cwd: Path) -> list[str]:
     """The lines that a terminal shows of stdout."""
     master, slave = pty.openpty()

@@ -15,9 +15,19 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from generators.mixed_rules import MixedRules, chance
-from generators.mixed_values import NATIVE, POOLS, random_value, spellings, stands_for
+from generators.mixed_values import (
+    MARKED,
+    MARKS,
+    NATIVE,
+    POOLS,
+    SUBJECTS,
+    random_value,
+    spellings,
+    stands_for,
+)
 from generators.programs import Rule
 from generators.typed_language import DERIVED_NAMES, EXPLICIT_NAMES
+from support.mixed_literals import Marks, literal_of
 from support.mixed_programs import Row, stored
 from support.mixed_terms import (
     Elsewhere,
@@ -50,6 +60,8 @@ class Predicate:
     declared: bool = True
     best: str = ""
     """MIN or MAX, if the last column has best values."""
+    mark: str | None = None
+    """Which literals the values of the last column are, if they come from RDF."""
 
     @property
     def settled(self) -> tuple[str | None, ...]:
@@ -71,6 +83,11 @@ class Program:
         )
 
     @property
+    def marks(self) -> Marks:
+        """What is known of the columns of predicates that come from RDF."""
+        return {(p.name, len(p.kinds) - 1): p.mark for p in self.schema if p.mark}
+
+    @property
     def strict(self) -> frozenset[str]:
         return frozenset(p.name for p in self.schema if p.declared)
 
@@ -90,8 +107,11 @@ class Change:
 # --- programs ------------------------------------------------------------------------------------
 
 
-def random_program(rng: Random) -> Program:
-    """A program of two to five derived predicates over two to four explicit ones."""
+def random_program(rng: Random, rdf: bool = False) -> Program:
+    """A program of two to five derived predicates over two to four explicit ones.
+
+    Some of these come from `rdf`, and keep datatypes and time zones.
+    """
     native = rng.choice(("int", "int", "decimal", "float", "bool", "date", "timestamp", "symbol"))
     predicates: list[Predicate] = []
     names = iter(rng.sample(EXPLICIT_NAMES, 4))
@@ -99,6 +119,8 @@ def random_program(rng: Random) -> Program:
     for number in range(rng.choice((2, 3, 3, 4))):
         kinds = _kinds(rng, native) if number else ("any", *_kinds(rng, native)[:1])
         predicates.append(Predicate(next(names), kinds, 0, declared=chance(rng, declared)))
+    if rdf and chance(rng, 60):
+        predicates += [_property(rng, native, number) for number in range(rng.choice((1, 2, 3)))]
     names = iter(rng.sample(DERIVED_NAMES, 5))
     for level in range(1, rng.choice((2, 3, 3, 4))):
         for _ in range(rng.choice((1, 1, 2))):
@@ -110,6 +132,13 @@ def random_program(rng: Random) -> Program:
     rules += [drawn.constraint() for _ in range(rng.choice((0, 0, 0, 1)))]
     # A rule that reads the same as another is passed over when it is added.
     return Program(tuple(predicates), tuple({repr(replace(r, name="")): r for r in rules}.values()))
+
+
+def _property(rng: Random, native: str, number: int) -> Predicate:
+    """A property of RDF. Nobody declares it: a column that is declared has no datatype of RDF."""
+    kind = native if native in MARKS and chance(rng, 80) else rng.choice(list(MARKS))
+    mark = rng.choice(MARKS[kind])
+    return Predicate(f"http://e/p{number}", ("symbol", kind), 0, declared=False, mark=mark)
 
 
 def _derived(rng: Random, name: str, native: str, level: int, declared: bool) -> Predicate:
@@ -133,6 +162,9 @@ def _kinds(rng: Random, native: str) -> tuple[str, ...]:
 
 def random_rows(rng: Random, predicate: Predicate, count: int) -> list[Row]:
     """Rows from small pools, so that they join."""
+    if predicate.mark:
+        last = MARKED[predicate.kinds[-1]]
+        return [(rng.choice(SUBJECTS), rng.choice(last)) for _ in range(count)]
     return [tuple(random_value(rng, kind) for kind in predicate.kinds) for _ in range(count)]
 
 
@@ -186,12 +218,13 @@ class State:
             name: tuple(s and t for s, t in zip(old, types[name], strict=True))
             for name, old in settled.items()
         }
+        marks = {p.name: p.mark for p in program.schema}
         there = {
             name: [*facts.get(name, ()), *change.inserts.get(name, ())]  # in a set, 1 would be True
             for name in {**facts, **change.inserts}
         }
         facts = {
-            n: frozenset(_kept(r, types[n], n in program.strict) for r in rows)
+            n: frozenset(_kept(r, types[n], n in program.strict, marks.get(n)) for r in rows)
             for n, rows in there.items()
         }
         mentioned = {name for rule in rules.values() for name in predicates_of(rule)}
@@ -205,7 +238,8 @@ class State:
         found = set()
         for row in rows:
             with suppress(Elsewhere):
-                found.add(_kept(row, self.types[name], name in program.strict))
+                mark = next(p.mark for p in program.schema if p.name == name)
+                found.add(_kept(row, self.types[name], name in program.strict, mark))
         return found
 
     def _fitting(
@@ -260,8 +294,10 @@ def _with(types: Sequence[str | None], place: int, type_: str) -> tuple[str | No
     return (*types[:place], type_, *types[place + 1 :])
 
 
-def _kept(row: Row, types: Sequence[str | None], declared: bool) -> Row:
+def _kept(row: Row, types: Sequence[str | None], declared: bool, mark: str | None = None) -> Row:
     """A fact as its columns hold it."""
+    if mark:
+        return (row[0], literal_of(row[1], mark) if types[1] == "any" else row[1])
     if not declared:
         pairs = zip(row, types, strict=True)
         row = tuple(undeclared_term(v) if type_ == "any" else v for v, type_ in pairs)
@@ -311,7 +347,9 @@ def random_change(rng: Random, program: Program, state: State) -> Change:
             if present and chance(rng, 45):
                 rows = rng.sample(present, min(len(present), rng.choice((1, 1, 2, 9))))
                 types = state.types[predicate.name]
-                deletes[predicate.name] = [_otherwise(rng, row, types) for row in rows]
+                deletes[predicate.name] = (
+                    rows if predicate.mark else [_otherwise(rng, row, types) for row in rows]
+                )
             else:
                 inserts[predicate.name] = random_rows(rng, predicate, rng.choice((1, 2, 4)))
     deletes = {name: rows for name, rows in deletes.items() if name not in inserts}

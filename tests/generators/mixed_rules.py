@@ -331,7 +331,8 @@ def rule_text(rule: Rule) -> str:
 
 
 def _atom(atom: Atom) -> str:
-    return f"{atom.predicate}({', '.join(map(_expression, atom.terms))})"
+    name = f"<{atom.predicate}>" if "://" in atom.predicate else atom.predicate
+    return f"{name}({', '.join(map(_expression, atom.terms))})"
 
 
 def _literal(literal: Literal) -> str:

@@ -44,6 +44,20 @@ ZONED = (
 )
 """Times with a zone, for mixed columns: a native column would have them in UTC."""
 
+SUBJECTS = ("http://e/x", "urn:x", "http://e/z")
+
+MARKS: dict[str, tuple[str, ...]] = {
+    "int": ("long", "byte", "integer"),
+    "float": ("float", "float", "double"),
+    "timestamp": ("dateTimeZ", "dateTime+01:00", "dateTime+01:00", "dateTime-03:30",
+                  "dateTimeStampZ", "dateTimeStamp+01:00", "dateTime"),
+}  # fmt: skip
+"""Which literals of RDF a native column may have (support/mixed_literals.py)."""
+
+MARKED: dict[str, tuple[MixedValue, ...]] = {
+    kind: tuple(v for v in POOLS[kind] if not (kind == "int" and abs(v) > 127)) for kind in MARKS
+}
+
 LITERALS = (
     *(literal(form, "integer") for form in ("05", "5", "+2", "9007199254740993",
       "18446744073709551616", "-1", "1234567890123456789012345")),

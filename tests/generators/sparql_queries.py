@@ -28,6 +28,9 @@ _MIXED = [
     ":a",
     '""',
 ]
+PASSED_ON = ":v"
+"""A property whose values are terms, to which rules copy those of others."""
+
 _VALUES = {
     ":n": ["1", "2", "3", "-4"],
     ":d": ["0.5", "1.0", "2.0", "2.5"],
@@ -46,6 +49,7 @@ _VALUES = {
         '"2018-05-06T01:02:03+05:45"^^xsd:dateTime',
     ],
     ":m": _MIXED,
+    PASSED_ON: ["1", '"x"', '"2.5"^^xsd:float', '"2020-01-01"^^xsd:date'],
     ":w": [
         '"2019-12-01T23:30:00"^^xsd:dateTime',
         '"2020-01-01T00:00:00Z"^^xsd:dateTime',
@@ -94,7 +98,20 @@ def random_graph(rng: random.Random) -> str:
 
 def mixed_columns(rng: random.Random) -> list[str]:
     """Some properties, whose values are to be terms of all kinds, and not native."""
-    return [name for name in _VALUES if rng.random() < 0.4]
+    return [name for name in _VALUES if name == PASSED_ON or rng.random() < 0.4]
+
+
+def passed_on(rng: random.Random, graph: str) -> tuple[str, str]:
+    """Rules that copy the values of some properties to one, and the triples that they derive."""
+    copied = [name for name in _VALUES if name != PASSED_ON and rng.random() < 0.3]
+    rules = [f"<http://e/{PASSED_ON[1:]}>(X, V) :- <http://e/{name[1:]}>(X, V)." for name in copied]
+    triples = [
+        line.replace(f" {name} ", f" {PASSED_ON} ", 1)
+        for line in graph.splitlines()
+        for name in copied
+        if line.split(" ")[1] == name
+    ]
+    return "\n".join(rules), "\n".join(triples)
 
 
 def declared(mixed: list[str]) -> str:

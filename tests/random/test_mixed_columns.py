@@ -9,7 +9,7 @@ what the oracle finds ill-typed is refused, and changes nothing. To try seeds wi
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +31,7 @@ from generators.mixed_rules import rule_text
 from support import budget
 from support.as_if_large import as_if_large
 from support.earnings import without_earnings
+from support.mixed_literals import literal_of, marks_of
 from support.mixed_programs import Row, Violated, extensions
 from support.mixed_rows import assert_same_rows
 from support.mixed_types import Clash
@@ -81,7 +82,7 @@ def noted(seed: int) -> Iterator[None]:
 def check_program(open_kb: OpenKb, seed: int) -> None:
     """A program from scratch, then some changes: after each, every extension is as it should be."""
     rng = Random(seed)
-    program = random_program(rng)
+    program = random_program(rng, rdf=True)
     with TemporaryDirectory() as directory:
         run = Run(open_kb, program, Path(directory) / "case.duckdb", rng)
         try:
@@ -107,6 +108,7 @@ class Run:
         self.open_kb, self.program, self.path, self.rng = open_kb, program, path, rng
         self.strategy = strategy = rng.choice(STRATEGIES)
         self.state = State.empty(program)
+        self.files = 0
         self.kb = open_kb(path, strategy=strategy)
         print(f"% {strategy}\n{program.declarations}", end="")
         self.kb.add_rules(program.declarations)
@@ -142,7 +144,9 @@ class Run:
         budget.tried("changes of mixed columns")
 
     def bring(self, change: Change) -> None:
-        if self.rng.randrange(4) == 0 and not change.alter:
+        marks = {p.name: p.mark for p in self.program.schema if p.mark}
+        rdf = marks.keys() & {*change.inserts, *change.deletes}
+        if self.rng.randrange(4) == 0 and not (change.alter or rdf):
             self.stream(change)
             return
         with self.kb.update() as update:
@@ -151,11 +155,26 @@ class Run:
             if change.drop:
                 update.drop_rules(*change.drop)
             for name, rows in change.deletes.items():
-                update.delete(name, given(rows))
+                if name in rdf:
+                    update.unload(self.file(name, rows, marks[name]))
+                else:
+                    update.delete(name, given(rows))
             for name, rows in change.inserts.items():
-                update.insert(name, given(rows))
+                if name in rdf:
+                    update.load(self.file(name, rows, marks[name]))
+                else:
+                    update.insert(name, given(rows))
             for rule in change.add:
                 update.add_rules(rule_text(rule))
+
+    def file(self, name: str, rows: Sequence[Row], mark: str) -> Path:
+        """Facts of a property of RDF."""
+        self.files += 1
+        path = self.path.with_name(f"{self.files}.nt")
+        lines = (f"<{s}> <{name}> {literal_of(value, mark).text} .\n" for s, value in rows)
+        path.write_text("".join(lines), encoding="utf-8")
+        print(f"% {path.name}\n{path.read_text(encoding='utf-8')}", end="")
+        return path
 
     def stream(self, change: Change) -> None:
         """Make a change as an update of a stream, perhaps from a queue."""
@@ -178,7 +197,9 @@ class Run:
         assert_same(self.kb, self.expected(self.state))
 
     def expected(self, state: State) -> Mapping[str, Collection[Row]]:
-        return extensions(list(state.rules.values()), state.facts, state.types)
+        rules = list(state.rules.values())
+        marks = marks_of(rules, state.types, state.settled, self.program.marks)
+        return extensions(rules, state.facts, state.types, marks)
 
 
 def told(change: Change) -> str:

@@ -6,7 +6,13 @@ import random
 from pathlib import Path
 
 import pytest
-from generators.sparql_queries import RandomQuery, declared, mixed_columns, random_graph
+from generators.sparql_queries import (
+    RandomQuery,
+    declared,
+    mixed_columns,
+    passed_on,
+    random_graph,
+)
 from support import budget
 from support.sparql_answers import in_order, loaded, ours, theirs
 
@@ -23,12 +29,18 @@ def test_random_queries(tmp_path: Path) -> None:
     chance = random.Random(budget.seed(SEED))
     for _ in range(10):
         path = tmp_path / "graph.ttl"
-        path.write_text(random_graph(chance))
-        store = loaded(path)
+        graph = random_graph(chance)
+        path.write_text(graph)
+        rules, derived = passed_on(chance, graph)
+        whole = tmp_path / "whole.ttl"
+        whole.write_text(f"{graph}\n{derived}")
+        store = loaded(whole)
         with zodiac_sql.connect() as kb:
             mixed = mixed_columns(chance)
-            kb.add_rules(declared(mixed))
+            early = chance.random() < 0.5
+            kb.add_rules(declared(mixed) + "\n" + rules * early)
             kb.load(path)
+            kb.add_rules(rules * (not early))
             for _ in range(8):
                 query, reading = RandomQuery(chance, mixed).pair()
                 wanted = theirs(store, reading)
@@ -40,7 +52,7 @@ def test_random_queries(tmp_path: Path) -> None:
                 except QueryError as error:
                     assert "variable from outside of EXISTS" in str(error), query
                     continue
-                assert found == wanted, f"{path.read_text()}\n{query}"
+                assert found == wanted, f"{graph}\n{rules}\n{query}"
 
 
 @pytest.mark.fuzz

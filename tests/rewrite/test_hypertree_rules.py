@@ -121,7 +121,7 @@ def test_nodes_have_tables_in_the_file(tmp_path: Path) -> None:
         assert trees(kb) == ["sq: X Y Z [W X Z] (as chosen)"]
         assert change.stats["hypernodes"]["h1"]["trees"] == trees(kb)
         assert str(kb.graph()) == "h1  stratum 0  sq  derives q  modules hypertree(sq)"
-        assert "by nodes X Y Z [W X Z]" in kb.graph().svg()
+        assert "by nodes X Y Z [W X Z]" in kb.graph(rules=True).svg()
     with zodiac_sql.connect(file, hypertree=True) as kb:
         assert tables(kb) == [("h1_sq_n1", 4)]
         change = kb.delete("e", [(4, 1)])

@@ -58,6 +58,7 @@ CALLS: dict[str, Call] = {
     "hypernodes": lambda kb: kb.hypernodes(),
     "graph": lambda kb: kb.graph(),
     "explain": lambda kb: kb.explain(),
+    "profile": lambda kb: kb.profile(),
     "export": lambda kb: kb.export("nowhere"),
     "verify": lambda kb: kb.verify(),
     "keep_feed": lambda kb: kb.keep_feed(["path"]),

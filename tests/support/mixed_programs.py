@@ -22,6 +22,7 @@ from generators.programs import (
     every_column_named,
 )
 from support.mixed_functions import aggregate, evaluate, order
+from support.mixed_literals import Marks, literal_of, mark_made
 from support.mixed_terms import Elsewhere, MixedValue, Term, as_type, compare, narrowed, same
 from support.mixed_types import Types, aggregate_type, best_of, value_type, variable_types
 from support.naive import is_ready, reads, telling
@@ -38,9 +39,15 @@ class Violated(Exception):
 
 
 def extensions(
-    rules: Sequence[Rule], facts: Mapping[str, Iterable[Row]], types: Types
+    rules: Sequence[Rule],
+    facts: Mapping[str, Iterable[Row]],
+    types: Types,
+    marks: Marks | None = None,
 ) -> dict[str, set[Row]]:
-    """All facts of every predicate that has types. Raises Overflow, and Violated."""
+    """All facts of every predicate that has types. Raises Overflow, and Violated.
+
+    `marks` say which literals native values are (mixed_literals.py).
+    """
     known: dict[str, set[Row]] = {name: set() for name in types}
     for name, rows in facts.items():
         known[name] |= {stored(row, types[name]) for row in rows}
@@ -50,7 +57,7 @@ def extensions(
             changed = False
             for rule in stratum:
                 old = known[rule.head.predicate]
-                new = _with_best(rule, old | set(_heads(rule, known, types)))
+                new = _with_best(rule, old | set(_heads(rule, known, types, marks or {})))
                 known[rule.head.predicate] = new
                 changed |= new != old
     for rule in rules:
@@ -98,13 +105,20 @@ def _strata(rules: Sequence[Rule]) -> list[list[Rule]]:
     return [[r for r in rules if number[r.head.predicate] == n] for n in range(highest + 1)]
 
 
-def _heads(rule: Rule, known: Mapping[str, set[Row]], types: Types) -> Iterator[Row]:
+def _heads(rule: Rule, known: Mapping[str, set[Row]], types: Types, marks: Marks) -> Iterator[Row]:
+    variables = variable_types(rule.body, types)
+    columns = types[rule.head.predicate]
+    made = [
+        mark_made(rule, term, variables, types, marks) if marks and column == "any" else None
+        for term, column in zip(rule.head.terms, columns, strict=True)
+    ]
     for solution in solutions(rule.body, known, types):
         try:
             row = [_told(term, solution) for term in rule.head.terms]
         except NoValue:
             continue
-        yield stored(row, types[rule.head.predicate])
+        pairs = zip(row, made, strict=True)
+        yield stored([literal_of(v, mark) if mark else v for v, mark in pairs], columns)
 
 
 def _told(term: Any, solution: Environment) -> MixedValue:

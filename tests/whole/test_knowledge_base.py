@@ -26,8 +26,8 @@ def test_exported_names() -> None:
         "KnowledgeBase", "LimitError", "LockedError", "MissingFunctionError",
         "MissingFunctionWarning", "MissingLogWarning", "NewerFileError",
         "OtherMeaningWarning", "OtherTableWarning", "ProgramError", "PublishedError", "QueryError",
-        "Reader", "ResourceError", "SparkError", "StoreError", "StreamError", "StreamUpdate",
-        "UnsettledError", "UpdateQueue", "ZodiacError", "connect", "read_ontology",
+        "Reader", "ResourceError", "Server", "SparkError", "StoreError", "StreamError",
+        "StreamUpdate", "UnsettledError", "UpdateQueue", "ZodiacError", "connect", "read_ontology",
     ]  # fmt: skip
     assert all(hasattr(zodiac_sql, name) for name in zodiac_sql.__all__)
 
@@ -38,7 +38,7 @@ def test_verbs() -> None:
     assert public >= {
         "add_rules", "drop_rules", "rules", "load", "insert", "delete", "update", "sql", "query",
         "keep_feed", "changes", "feed", "alter", "compact",
-        "replace_rules", "load_ontology", "inconsistencies", "rule_sets", "explain",
+        "replace_rules", "load_ontology", "inconsistencies", "rule_sets", "explain", "profile",
         "table", "hypernodes", "predicates", "graph", "export", "close", "trace",
         "register_function", "register_aggregate", "missing_functions", "prefixes",
     }  # fmt: skip

@@ -31,6 +31,7 @@ ASKED: dict[str, Callable[[Questions], object]] = {
     "predicates": lambda some: sorted(some.predicates().fetchall()),
     "changes": lambda some: [*some.changes(since=0)],
     "explain": lambda some: some.explain().hypernodes["inserted"].to_pylist(),
+    "profile": lambda some: some.profile(from_scratch=True).rules["scratch_facts"].to_pylist(),
     "verify": lambda some: bool(some.verify()),
 }
 

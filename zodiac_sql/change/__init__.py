@@ -36,4 +36,6 @@ report.py             makes the answer to the user: a Change
 change.py             the class Change
 changed_facts.py      the facts of a change, which can be asked for until the next change
 stats.py              what the change cost
+rule_stats.py         what each rule took
+times.py              the sum over all changes
 """

@@ -61,6 +61,7 @@ def begin(
         state=state,
         planned=planned,
         types=prepared.cache.get("types", lambda: types_of(planned.schema)),
+        datatypes=prepared.datatypes,
         functions=before.functions,
         ids=ids,
         settings=before.settings,

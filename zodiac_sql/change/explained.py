@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from zodiac_sql.folds import DEEPEST, GREEN, GREY, RED, coloured, fold, framed
 from zodiac_sql.language.prefixed import prefixed
 from zodiac_sql.language.written import on_one_line
 
@@ -72,6 +73,10 @@ class ChangeExplanation:
 
     __repr__ = __str__
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: events fold and unfold."""
+        return framed(self._as_html(self.goal, set(), 0))
+
     def to_dict(self) -> dict[str, Any]:
         """As plain data, for JSON: `goal`, and `events` with their causes; an event is the number
         of its place in `events`.
@@ -97,6 +102,27 @@ class ChangeExplanation:
             ],
         }
 
+    def _as_html(self, event: Event, told: set[Event], depth: int) -> str:
+        """An event, and below it the rule that has made it, and its causes."""
+        cause = self.causes[event]
+        name = coloured(self._shown(str(event)), GREEN if event.kind == "entered" else RED)
+        if event in told or depth > DEEPEST:
+            return fold(f"{name} {coloured('(see above)' if event in told else '…', GREY)}", "", 0)
+        told.add(event)
+        if cause.kind != "rule":
+            return fold(f"{name} {coloured(f'{cause.kind} by the change', GREY)}", "", 0)
+        inside = f"<div>{coloured(_derivation(event, cause), GREY)}</div>"
+        inside += "".join(f"<div>{coloured(text)}</div>" for text in self._beside(cause))
+        inside += "".join(self._as_html(other, told, depth + 1) for other in cause.because)
+        return fold(name, inside, depth)
+
+    def _beside(self, cause: Cause) -> Iterator[str]:
+        """What else the body has than what moved."""
+        others = {other.fact for other in cause.because}
+        for text in (*cause.uses, *cause.absent, *cause.others):
+            if text.removeprefix("not ") not in others:
+                yield self._shown(text)
+
     def _lines(self) -> Iterator[str]:
         told: set[Event] = set()
         waiting = [(self.goal, 0)]
@@ -113,15 +139,17 @@ class ChangeExplanation:
                 yield f"{indent}{name}: {cause.kind} by the change"
                 continue
             yield f"{indent}{name}"
-            verb = "derives" if event.kind == "entered" else "derived"
-            moved = "added" if event.kind == "entered" else "dropped"
-            note = f" ({moved} by the change)" if cause.rule_moved else ""
-            yield f"{indent}└─ {cause.rule} {verb} it{note}: {on_one_line(cause.text)}"
-            others = {other.fact for other in cause.because}
-            for text in (*cause.uses, *cause.absent, *cause.others):
-                if text.removeprefix("not ") not in others:
-                    yield f"{indent}   {self._shown(text)}"
+            yield f"{indent}└─ {_derivation(event, cause)}"
+            yield from (f"{indent}   {text}" for text in self._beside(cause))
             waiting += [(other, depth + 1) for other in reversed(cause.because)]
 
     def _shown(self, text: str) -> str:
         return prefixed(text, self.prefixes)
+
+
+def _derivation(event: Event, cause: Cause) -> str:
+    """Which rule derives, or derived, the fact of an event."""
+    verb = "derives" if event.kind == "entered" else "derived"
+    moved = "added" if event.kind == "entered" else "dropped"
+    note = f" ({moved} by the change)" if cause.rule_moved else ""
+    return f"{cause.rule} {verb} it{note}: {on_one_line(cause.text)}"

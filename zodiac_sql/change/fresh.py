@@ -11,7 +11,9 @@ from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.graph.restructuring import Heritage
 from zodiac_sql.language.binding import used_functions
 from zodiac_sql.language.former_aggregates import meant_otherwise
+from zodiac_sql.language.passed_on import literals_made
 from zodiac_sql.language.syntax import Column, Rule
+from zodiac_sql.program.derived_datatypes import datatypes_in, differing
 from zodiac_sql.program.state import State
 
 
@@ -25,11 +27,12 @@ def is_impaired(heritage: Heritage | None) -> bool:
 def fresh_hypernodes(basis: Basis) -> set[int]:
     """The hypernodes that have to be evaluated from scratch."""
     restructuring, planned = basis.planned.restructuring, basis.planned
-    former = _with_other_aggregates(basis) if basis.state.former else set()
+    former = _of_former_rules(basis) if basis.state.former else set()
     if restructuring.before is restructuring.after and is_same(planned.schema, basis.state.schema):
         return former
     before, after = basis.state.schema, planned.schema
     others = {name for name, known in after.items() if before.get(name) is not known}
+    others |= differing(datatypes_in(basis.state), basis.datatypes)
     return former | {
         h.id
         for h in planned.graph.hypernodes
@@ -43,10 +46,16 @@ def fresh_hypernodes(basis: Basis) -> set[int]:
     }
 
 
-def _with_other_aggregates(basis: Basis) -> set[int]:
-    """The hypernodes whose facts were derived when their aggregates meant something else."""
-    hypernodes = basis.planned.graph.hypernodes
-    return {h.id for h in hypernodes if any(map(meant_otherwise, h.rules))}
+def _of_former_rules(basis: Basis) -> set[int]:
+    """The hypernodes whose facts were derived when their aggregates meant something else, or when
+    terms that rules made of native values had other datatypes.
+    """
+
+    def derived_otherwise(rule: Rule) -> bool:
+        made = literals_made(rule, basis.types, basis.datatypes, basis.functions)
+        return any(made) or meant_otherwise(rule)
+
+    return {h.id for h in basis.planned.graph.hypernodes if any(map(derived_otherwise, h.rules))}
 
 
 def _is_fresh(basis: Basis, hypernode: Hypernode) -> bool:
@@ -67,7 +76,18 @@ def _is_fresh(basis: Basis, hypernode: Hypernode) -> bool:
     if used_functions(lost) & basis.state.functions.keys() - basis.functions.keys():
         return True  # a rule may have been dropped because its function is no longer registered
     lasting = [rule for rule in hypernode.rules if rule not in new]
-    return _retyped(basis, lasting) or _retyped(basis, lost, gone=True)
+    if _retyped(basis, lasting) or _retyped(basis, lost, gone=True):
+        return True
+    return any(_makes_other_literals(basis, rule) for rule in (*lasting, *lost))
+
+
+def _makes_other_literals(basis: Basis, rule: Rule) -> bool:
+    """Whether the terms that a rule makes of native values have other datatypes than before."""
+    before, after = datatypes_in(basis.state), basis.datatypes
+    if before is after:
+        return False
+    made = [literals_made(rule, basis.types, one, basis.functions) for one in (before, after)]
+    return made[0] != made[1]
 
 
 def _had_inner_tables(state: State, heritage: Heritage) -> bool:

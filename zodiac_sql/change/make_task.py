@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from zodiac_sql.change.choose_rewrites import (
     copied_from_outside,
@@ -13,6 +13,7 @@ from zodiac_sql.change.choose_rewrites import (
 )
 from zodiac_sql.change.fresh import past_columns
 from zodiac_sql.change.workspace import Basis, Workspace
+from zodiac_sql.database.rule_work import RuleWork
 from zodiac_sql.database.runner import Runner
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.graph.hypergraph import Hypernode
@@ -38,6 +39,8 @@ class Due:
     heritage: Heritage | None
     anew: bool
     """Whether it is evaluated from scratch, because none of its tables is of use."""
+    rules: RuleWork = field(default_factory=RuleWork)
+    """What its rules take."""
 
 
 def make_task(work: Workspace, due: Due, inner: Inner) -> Task:
@@ -56,11 +59,13 @@ def make_task(work: Workspace, due: Due, inner: Inner) -> Task:
     # If its own rules change, its tables will have other names at the next change.
     cache = StatementCache() if heritage else basis.cache.of(hypernode.id)
     return Task(
-        runner=Runner(basis.store, cache),
+        runner=Runner(basis.store, cache, due.rules),
         inner=inner,
         former=Former(_tables(old, inner), ranked, heritage),
         inputs=inputs,
-        context=Context(inputs.relation, types, basis.functions, basis.ids),
+        context=Context(
+            inputs.relation, types, basis.functions, basis.ids, datatypes=basis.datatypes
+        ),
         instead=Instead(reconsiders(basis, new, hypernode, inner), basis.most_rounds),
     )
 

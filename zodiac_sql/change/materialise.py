@@ -26,6 +26,7 @@ from zodiac_sql.change.choose_rewrites import (
 from zodiac_sql.change.fresh import fresh_hypernodes, is_impaired
 from zodiac_sql.change.make_task import Due, make_task, marking_of
 from zodiac_sql.change.plan_sizes import PlannedSizes, plan_of
+from zodiac_sql.change.rule_stats import RulesOfHypernode
 from zodiac_sql.change.stats import HypernodeStats, considered
 from zodiac_sql.change.workspace import Basis, Workspace
 from zodiac_sql.cost.operator import Decision
@@ -152,15 +153,23 @@ def _evaluate(work: Workspace, due: Due, inner: Inner) -> ManyRounds | None:
             done = recompute(task)
     _take(work, hypernode, inner, _emptied(done, [name for name in former if name in inner.tables]))
     seconds = time.perf_counter() - started
-    work.outcomes.evaluated[hypernode.name] = _stats(inner, done, decision, expected, seconds)
+    stats = _stats(due, inner, done, decision, expected, seconds)
+    work.outcomes.evaluated[hypernode.name] = stats
     return None
 
 
 def _stats(
-    inner: Inner, done: Maintained, decision: Decision, expected: Moves | None, seconds: float
+    due: Due,
+    inner: Inner,
+    done: Maintained,
+    decision: Decision,
+    expected: Moves | None,
+    seconds: float,
 ) -> HypernodeStats:
     """What a hypernode had to do."""
-    outer = _outer(inner, done)
+    outer, rounds, ran = _outer(inner, done), done.work.iterations, done.evaluation or decision
+    left = {rule.name for rule in inner.hypernode.rules}
+    taken = [rule.name for rule in due.hypernode.rules if inner.rows and rule.name not in left]
     return HypernodeStats(
         strategy=decision.name,
         why=decision.why,
@@ -175,6 +184,7 @@ def _stats(
         evaluated=considered(done.evaluation),
         expected_inserted=expected.gained if expected else None,
         expected_deleted=expected.lost if expected else None,
+        rules=RulesOfHypernode(due.hypernode, ran.name, seconds, rounds, due.rules, taken),
     )
 
 

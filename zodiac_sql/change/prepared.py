@@ -9,9 +9,11 @@ from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.graph.restructuring import unchanged
 from zodiac_sql.language.functions import Functions
+from zodiac_sql.language.passed_on import Datatypes
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.lookups.copies import Copies
 from zodiac_sql.program.build import Planned
+from zodiac_sql.program.derived_datatypes import datatypes_after, differing
 from zodiac_sql.program.state import State, StoredRule
 
 
@@ -34,6 +36,12 @@ class Prepared:
     def graph(self) -> Hypergraph:
         """The HRDG of the program."""
         return self.planned.graph
+
+    @property
+    def datatypes(self) -> Datatypes:
+        """Which literals the native values of columns are."""
+        planned = self.planned
+        return self.cache.get("datatypes", lambda: datatypes_after(planned.schema, planned.rules))
 
     def fits(self, state: State, schema: Mapping[str, Predicate], functions: Functions) -> bool:
         """Whether a change of facts that leaves the predicates as in `schema` can use this."""
@@ -81,6 +89,8 @@ def _lasting(before: Prepared, planned: Planned) -> StatementCache:
         for name in before.schema.keys() | planned.schema.keys()
         if not _same_table(before.schema.get(name), planned.schema.get(name))
     }
+    after = datatypes_after(planned.schema, planned.rules)
+    literals = others | differing(before.datatypes, after)
 
     def lasts(owner: int | str) -> bool:
         if isinstance(owner, str):
@@ -88,7 +98,7 @@ def _lasting(before: Prepared, planned: Planned) -> StatementCache:
         if owner not in hypernodes:
             return False
         hypernode = planned.graph[owner]
-        return others.isdisjoint(hypernode.reads) and others.isdisjoint(hypernode.derives)
+        return literals.isdisjoint(hypernode.reads) and literals.isdisjoint(hypernode.derives)
 
     return before.cache.carried(lasts)
 

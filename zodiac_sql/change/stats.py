@@ -12,6 +12,7 @@ from math import isfinite
 from typing import Any
 
 from zodiac_sql.cost.operator import Decision
+from zodiac_sql.tables import Table, first_as_html, first_boxed, milliseconds, number
 
 
 class Record(Mapping[str, Any]):
@@ -42,7 +43,8 @@ class Record(Mapping[str, Any]):
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _plain(inner) for name, inner in value.items()}
-    return [*map(_plain, value)] if isinstance(value, list | tuple) else value
+    is_list = isinstance(value, Sequence) and not isinstance(value, str)
+    return [*map(_plain, value)] if is_list else value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,6 +104,38 @@ def considered(decision: Decision | None) -> list[OperatorStats]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class RuleStats(Record):
+    """What one rule took in a change.
+
+    A statement may apply several rules at once, and no clock tells these apart: then each of them
+    has the time and the rows of that statement, and says which others were in it.
+    """
+
+    rule: str
+    """Its name. It may have gone with the change: it was applied to find what it takes away."""
+    hypernode: str
+    """The name of its hypernode: "h3"."""
+    operator: str
+    """What has maintained the hypernode, as "support" and "lookups", or has evaluated it from
+    scratch, as "statement" and "loop"."""
+    seconds: float
+    """The time of all statements that have applied the rule. If it is alone in its hypernode, this
+    is all that the hypernode took, in seconds."""
+    together: Sequence[str] = ()
+    """Other rules that some of these statements have applied, too."""
+    seconds_together: float = 0.0
+    """The part of `seconds` that is of those statements."""
+    rounds: int = 0
+    """How often rules of its hypernode were applied."""
+    read: int | None = None
+    """The rows of all relations that its bodies have read, or of their deltas: not the rows that
+    DuckDB has looked at. None if a recursive statement or look-ups have read them."""
+    derived: int | None = None
+    """How many heads its statements have found: new ones, and in search of what is lost. None if
+    that was not counted."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class HypernodeStats(Record):
     """What one hypernode had to do. The counts from `checked` to `marked` are numbers of facts.
 
@@ -154,6 +188,8 @@ class HypernodeStats(Record):
     (maintain/weighed.py). None if that was not weighed, as where rules have come or gone."""
     expected_deleted: float | None = None
     """How many they were expected to lose."""
+    rules: Sequence[RuleStats] = ()
+    """What each of its rules took."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -190,3 +226,47 @@ class Stats(Record):
     """How far the stream is behind; None unless the change is part of a stream."""
     considered: Sequence[OperatorStats] = field(default_factory=list)
     """All operators that could have carried it out, in the order in which they would run."""
+
+    @property
+    def rules(self) -> list[RuleStats]:
+        """What each rule took whose hypernode had work, the slowest first."""
+        listed = [one for done in self.hypernodes.values() for one in done.rules]
+        return sorted(listed, key=lambda one: -one.seconds)
+
+    def __str__(self) -> str:
+        """What the change cost, as tables: its phases, its hypernodes and its rules."""
+        return first_boxed(self._tables())
+
+    def _repr_html_(self) -> str:
+        """The same as a notebook shows it."""
+        return first_as_html(self._tables())
+
+    def _tables(self) -> Iterator[Table]:
+        yield ("phase", "ms"), [(name, milliseconds(took)) for name, took in self.seconds.items()]
+        work = sorted(self.hypernodes.items(), key=lambda item: -item[1].seconds)
+        if work:
+            yield (
+                ("hypernode", "operator", "ms", "rounds", "gained", "lost"),
+                [
+                    (name, done.strategy, milliseconds(done.seconds))
+                    + tuple(map(number, (done.iterations, done.inserted, done.deleted)))
+                    for name, done in work
+                ],
+            )
+        if rules := self.rules:
+            yield (
+                ("rule", "hypernode", "operator", "ms", "read", "derived"),
+                [
+                    (with_others(one.rule, one.together), one.hypernode, one.operator)
+                    + (milliseconds(one.seconds), number(one.read), number(one.derived))
+                    for one in rules
+                ],
+            )
+
+
+def with_others(rule: str, others: Sequence[str]) -> str:
+    """The name of a rule, with those that share its time: at most three are named."""
+    if not others:
+        return rule
+    more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+    return f"{rule} (with {', '.join(others[:3])}{more})"

@@ -11,6 +11,7 @@ from zodiac_sql.change.stats import HypernodeStats
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.functions import Functions
+from zodiac_sql.language.passed_on import Datatypes
 from zodiac_sql.language.schema import Predicate, Schema
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.maintain.papers.marking import Marks
@@ -32,6 +33,7 @@ class Basis:
     planned: Planned
     """The program after it."""
     types: Mapping[str, tuple[Type | None, ...]]
+    datatypes: Datatypes
     functions: Functions
     ids: Mapping[str, int]
     settings: Settings

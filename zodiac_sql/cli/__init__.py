@@ -3,6 +3,8 @@
 main.py             the program: its commands, its exit status, its messages
 change_commands.py  run, add-rules, drop-rules, insert, delete, stream
 planning.py         what `zodiac run --plan` does
+explain_command.py  explain
+profile_command.py  profile
 read_commands.py    query, sparql, show, graph, verify, export, backup
 options.py          arguments and options that several commands have
 limiting.py         the options for limits

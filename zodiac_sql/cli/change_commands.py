@@ -145,8 +145,8 @@ def run(
     with changing(db, limits) as opened:
         change = opened.carry_out(wanted)
         exported = export_after(opened.kb, db, out, format) if out else None
-        told = run_summary(opened.kb, change, exported)
-    print_json(told) if as_json else print_summary(told)
+        told, prefixes = run_summary(opened.kb, change, exported), opened.kb.prefixes
+    print_json(told) if as_json else print_summary(told, prefixes)
     if exported and out and not as_json:
         print_exported(exported, out)
 

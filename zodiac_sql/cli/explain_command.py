@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,6 +24,7 @@ from zodiac_sql.cli.terminal import echo, terminal_width
 
 if TYPE_CHECKING:
     from zodiac_sql.read.explain.decisions import Decisions
+    from zodiac_sql.read.time_profile import TimeProfile
 
 ComingFacts = Annotated[
     list[Path] | None,
@@ -51,7 +53,7 @@ def explain(
     stands what was expected. Then, where there was a choice, all operators. Then each rule: how
     long it took, or, of several that depend on each other, its body by itself over all that holds
     in the end. With --add, --drop, --insert or --delete, it tells the same of that
-    change, which is only previewed.
+    change, which is only previewed. `zodiac profile` tells which rules take the time.
 
     \b
     Examples:
@@ -59,8 +61,23 @@ def explain(
       zodiac explain farm.duckdb --delete monday.csv -p hasTemperature
       zodiac explain farm.duckdb --add more.rules --drop r4 --json
     """
+    wanted = wanted_of(added, dropped, inserted, deleted, predicate)
+    found, notes = _of_change(db, wanted) if wanted else (_from_scratch(db), ())
+    print_tables(found, notes, as_json)
+
+
+def wanted_of(
+    added: list[Path] | None,
+    dropped: list[str] | None,
+    inserted: list[Path] | None,
+    deleted: list[Path] | None,
+    predicate: str | None,
+) -> Wanted | None:
+    """The change that is to be told of; None if there is none."""
+    if not (added or dropped or inserted or deleted):
+        return None
     require_files([*(added or []), *(inserted or []), *(deleted or [])])
-    wanted = Wanted(
+    return Wanted(
         dropped=names_and_files(dropped or []),
         rules=added or [],
         data=inserted or [],
@@ -68,8 +85,10 @@ def explain(
         predicate=predicate,
         drops_known=True,
     )
-    changes = added or dropped or inserted or deleted
-    found, notes = _of_change(db, wanted) if changes else (_from_scratch(db), ())
+
+
+def print_tables(found: Decisions | TimeProfile, notes: Sequence[str], as_json: bool) -> None:
+    """Print the tables of an answer, what is said below them, and notes; or all as JSON."""
     if as_json:
         print_json(found.to_dict())
         return

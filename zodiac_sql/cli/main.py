@@ -33,6 +33,7 @@ from zodiac_sql.cli.log_levels import LogLevel, log_to_stderr
 from zodiac_sql.cli.no_pandas import hide_pandas
 from zodiac_sql.cli.ontology_command import ontology
 from zodiac_sql.cli.output import say
+from zodiac_sql.cli.profile_command import profile
 from zodiac_sql.cli.read_commands import backup, compact, export, graph, query, show, sparql, verify
 from zodiac_sql.cli.serve_command import serve
 from zodiac_sql.cli.ui_command import ui
@@ -161,6 +162,7 @@ for _command in (
     why_not,
     inconsistencies,
     explain,
+    profile,
     verify,
     export,
     backup,

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zodiac_sql.change.summary import fates
-from zodiac_sql.cli.tables import print_table
-from zodiac_sql.cli.terminal import about_paths, echo, output
+from zodiac_sql.cli.tables import print_table, short_text
+from zodiac_sql.cli.terminal import about_paths, echo, output, terminal_width
 from zodiac_sql.cli.wording import in_shell
 from zodiac_sql.facts.printed_values import as_json, as_text, printable
+from zodiac_sql.language.prefixed import prefixed_iri
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,9 +57,10 @@ def _facts_and_seconds(change: Change) -> dict[str, Any]:
     }
 
 
-def print_summary(summary: Mapping[str, Any]) -> None:
+def print_summary(summary: Mapping[str, Any], prefixes: Mapping[str, str]) -> None:
     columns = ["predicate", "explicit", "derived", "extension"]
-    print_table(columns, [[row[name] for name in columns] for row in summary["predicates"]])
+    rows = [[row[name] for name in columns] for row in summary["predicates"]]
+    print_table(columns, rows, prefixes)
     hypernodes = summary["hypernodes"]
     recursive = sum(row["recursive"] for row in hypernodes)
     evaluated = sum(row["evaluated"] for row in hypernodes)
@@ -118,9 +120,10 @@ def print_preview(
     _print_counts(change, prefixes, ("would enter", "would leave"), "no fact would come or go")
     if shown and samples:
         echo()
+    there = prefixes if terminal_width() else {}
     for name, facts in shown.items():
-        _print_samples("+", name, entering.get(name, 0), facts["inserted"])
-        _print_samples("-", name, leaving.get(name, 0), facts["deleted"])
+        _print_samples("+", name, entering.get(name, 0), facts["inserted"], there)
+        _print_samples("-", name, leaving.get(name, 0), facts["deleted"], there)
     if why is not None:
         print_text(f"\n{why}")
     echo(f"\nhypernodes would be: {fates(change.hypernodes)}")
@@ -160,16 +163,23 @@ def _some(facts: Callable[[str, int], pa.Table], predicate: str, count: int) -> 
     return [list(row.values()) for row in facts(predicate, count).to_pylist()] if count else []
 
 
-def _print_samples(sign: str, predicate: str, count: int, facts: Sequence[Sequence[Any]]) -> None:
+def _print_samples(
+    sign: str,
+    predicate: str,
+    count: int,
+    facts: Sequence[Sequence[Any]],
+    prefixes: Mapping[str, str],
+) -> None:
     """Print facts that would come or go, one per line; if any is given, also how many more."""
     for values in facts:
-        echo(f"{sign} {_fact(predicate, values)}")
+        echo(f"{sign} {_fact(predicate, values, prefixes)}")
     if facts and count > len(facts):
         echo(f"  ... and {count - len(facts):,} more")
 
 
-def _fact(predicate: str, values: Iterable[Any]) -> str:
-    return printable(f"{predicate}({', '.join(map(as_text, values))})")
+def _fact(predicate: str, values: Iterable[Any], prefixes: Mapping[str, str]) -> str:
+    name = prefixed_iri(predicate, prefixes)
+    return printable(f"{name}({', '.join(short_text(value, prefixes) for value in values)})")
 
 
 def _print_seconds(seconds: Mapping[str, float]) -> None:
@@ -237,7 +247,7 @@ def _verification_as_json(found: Verification, names: Iterable[str]) -> dict[str
 def _print_facts(kind: str, predicate: str, count: int, facts: Any) -> None:
     """Print the first facts of a difference, one per line, and how many more there are."""
     for row in facts.slice(0, _DIFFERENCES_SHOWN).to_pylist():
-        echo(f"{kind}  {_fact(predicate, row.values())}")
+        echo(f"{kind}  {_fact(predicate, row.values(), {})}")
     if count > _DIFFERENCES_SHOWN:
         echo(f"{kind}  {predicate}: {count - _DIFFERENCES_SHOWN} more")
 

@@ -43,8 +43,10 @@ from zodiac_sql.cli.output import (
     rows,
 )
 from zodiac_sql.cli.tables import print_table
-from zodiac_sql.cli.terminal import about_paths, echo
+from zodiac_sql.cli.terminal import about_paths, echo, terminal_width
+from zodiac_sql.language.prefixed import prefixed_iri
 from zodiac_sql.language.written import on_one_line
+from zodiac_sql.read.is_sql import is_sql
 
 if TYPE_CHECKING:
     from zodiac_sql.read.drawing.draw import Drawing
@@ -173,11 +175,15 @@ def graph(
     ] = None,
     added: ComingRules = None,
     dropped: GoingRules = None,
+    rules: Annotated[
+        bool, typer.Option("--rules", help="Draw rules, in the place of predicates.")
+    ] = False,
 ) -> None:
     """Draw how hypernodes depend on each other.
 
-    Without -o, as text. With --add or --drop, as it is and as it would be after that change, side
-    by side; nothing is changed. Tells the modules at work, too: see `zodiac show --help`.
+    Without -o, as text. Boxes have the predicates that are derived, with the numbers of their
+    facts. With --add or --drop, as it is and as it would be after that change, with signs and
+    colours; nothing is changed. Tells the modules at work, too: see `zodiac show --help`.
 
     \b
     Examples:
@@ -186,16 +192,24 @@ def graph(
       zodiac graph farm.duckdb -o change.svg --add more.rules --drop r4
     """
     if added or dropped:
-        drawing, notes = _graph_of_change(db, added or [], dropped or [])
+        drawing, notes = _graph_of_change(db, added or [], dropped or [], rules)
     else:
         with reading(db) as kb:
-            drawing, notes = kb.graph(), ()
+            drawing, notes = kb.graph(rules=rules), ()
     if out is None:
-        echo(str(drawing))
+        echo(_as_text(drawing))
     else:
         drawing.save(out)
         echo(about_paths(f"wrote {out}"))
     print_notes(notes)
+
+
+def _as_text(drawing: Drawing) -> str:
+    """A drawing as text; on a terminal, IRIs are written with prefixes."""
+    if drawing.contents is None or terminal_width() is None:
+        return str(drawing)
+    prefixes = drawing.contents.prefixes
+    return re.sub(r"[^\s,()]+", lambda found: prefixed_iri(found[0], prefixes), str(drawing))
 
 
 @limited_answer
@@ -250,7 +264,7 @@ def export(
 
 
 def _graph_of_change(
-    db: str, added: Sequence[Path], dropped: Sequence[str]
+    db: str, added: Sequence[Path], dropped: Sequence[str], rules: bool
 ) -> tuple[Drawing, tuple[str, ...]]:
     """The HRDG before and after some rules would come and go, and the notes of that preview.
 
@@ -261,22 +275,7 @@ def _graph_of_change(
     wanted = Wanted(dropped=names_and_files(dropped), rules=added, drops_known=True)
     with changing(db) as opened:
         change = opened.preview(wanted)
-        return opened.kb.graph(change), change.notes
-
-
-_SQL = re.compile(
-    r"""(?: \s | \( | --[^\n]*(?:\n|$) | /\*.*?\*/ )*      # SQL may begin in parentheses
-        (?: SELECT | WITH | FROM | EXPLAIN | DESCRIBE | SHOW | SUMMARIZE | VALUES | TABLE
-          | PIVOT | UNPIVOT )
-        (?: [\s\d"'*$;-] | /\* | $ )                       # but show(X) and show:p(X) are goals
-    """,
-    re.IGNORECASE | re.VERBOSE | re.DOTALL,
-)
-
-
-def is_sql(text: str) -> bool:
-    """Whether a query is SQL; else it is goals."""
-    return _SQL.match(text) is not None
+        return opened.kb.graph(change, rules=rules), change.notes
 
 
 def backup(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import chain, islice, zip_longest
@@ -57,10 +58,23 @@ def print_table(
 
 
 def _shown(row: Sequence[Any], prefixes: Mapping[str, str]) -> list[str]:
-    return [
-        printable(prefixed_iri(value, prefixes) if isinstance(value, str) else as_text(value))
-        for value in row
-    ]
+    return [printable(short_text(value, prefixes)) for value in row]
+
+
+def short_text(value: Any, prefixes: Mapping[str, str]) -> str:
+    """A value as text, IRIs with prefixes: also those in a list, or in "tc(..)" there."""
+    if isinstance(value, str):
+        inside = _OF_ONE.fullmatch(value) if prefixes else None
+        if inside is None:
+            return prefixed_iri(value, prefixes)
+        return f"{inside[1]}({prefixed_iri(inside[2], prefixes)})"
+    if isinstance(value, list) and all(isinstance(inner, str) for inner in value):
+        return ", ".join(short_text(inner, prefixes) for inner in value)
+    return as_text(value)
+
+
+_OF_ONE = re.compile(r"(\w+)\(([^\s()]+)\)")
+"""A module at work, as "tc(path)"."""
 
 
 def _fitted(widths: Sequence[int], most: int) -> list[int]:

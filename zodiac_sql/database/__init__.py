@@ -31,6 +31,7 @@ templates.py              texts that differ only in names
 explain.py                how DuckDB would run a query
 statement_cache.py        plans and texts of statements that later changes use again
 runner.py                 a store with such a cache
+rule_work.py              what statements took that apply rules
 temporary_tables.py       names of temporary tables, and how large they can be
 dictionary.py             the symbols: text -> number
 known_symbols.py          those that a store knows without asking: published, or new

@@ -10,13 +10,18 @@ from zodiac_sql.sql.plan import Plan
 from zodiac_sql.sql.relations import AS_IT_IS, Relation
 
 
-def plan_key(plan: Plan, context: Context) -> Hashable:
-    """The tables that a plan reads: all that its SQL depends on besides the plan itself."""
+def relations_of(plan: Plan, context: Context) -> list[Relation]:
+    """What the body of a plan reads, in its order."""
     read = [(scan.atom.predicate, scan.version) for scan in (*plan.scans, *plan.groups) if scan]
     read += [(negation.atom.predicate, plan.state) for negation in plan.body.negations]
     for aggregate in plan.body.aggregates:
         read += [(atom.predicate, plan.state) for atom in atoms_of(aggregate.body)]
-    return tuple(relation_key(context.relation(name, version)) for name, version in read)
+    return [context.relation(name, version) for name, version in read]
+
+
+def plan_key(plan: Plan, context: Context) -> Hashable:
+    """The tables that a plan reads: all that its SQL depends on besides the plan itself."""
+    return tuple(map(relation_key, relations_of(plan, context)))
 
 
 def relation_key(relation: Relation) -> Hashable:

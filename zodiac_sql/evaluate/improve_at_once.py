@@ -12,6 +12,7 @@ found.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -154,7 +155,10 @@ def _continued(loop: Loop, plans: Sequence[Plan], most: int, texts: bool) -> _Fo
     one = _Statement.begin(loop, texts)
     begun = sum(own.delta.rows for own in loop.owns.values() if own.delta)
     given = {MOST_ROUNDS: most, **most_rows(bounds, begun)}
+    started = time.perf_counter()
     rows = loop.store.count(one.text(plans, given), given, as_written=True)
+    names = [plan.rule.name for plan in plans]
+    loop.runner.rules.note(names, time.perf_counter() - started, None, rows - begun)
     by_tag = one.found()
     rounds = max(rank for _, rank in by_tag.values())
     parts = {name: one.part(name) for name in loop.owns if one.tag(name) in by_tag}

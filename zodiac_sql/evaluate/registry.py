@@ -45,7 +45,8 @@ def evaluate(work: Evaluation) -> tuple[Fixpoint, Decision]:
     Facts that reach it from elsewhere are read but never become its own, unless one of its rules
     derives them, too (ARCHITECTURE.md, "Invariants").
     """
-    done = run_cheapest(OPERATORS, work, FORCED)
+    with work.runner.rules.together([rule.name for rule in work.hypernode.rules]):
+        done = run_cheapest(OPERATORS, work, FORCED)
     if work.has("sampled closure"):
         forget(work.store)
     return done

@@ -6,6 +6,7 @@ cache, because rendering costs more than running it on few facts.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -27,7 +28,7 @@ from zodiac_sql.database.statements import (
     union_all,
 )
 from zodiac_sql.database.store import Store
-from zodiac_sql.evaluate.cache_keys import plan_key
+from zodiac_sql.evaluate.cache_keys import plan_key, relations_of
 from zodiac_sql.evaluate.early_projection import in_steps
 from zodiac_sql.evaluate.groups_in_shares import divisible, found_in_shares
 from zodiac_sql.language.mixed import reads_values
@@ -99,7 +100,24 @@ def apply_plans(
     tree (sql/reducer.py) where that pays, but never if their heads have ranks. A single plan may be
     known to be a `product`.
     """
-    store, given = runner.store, parameters or {}
+    started = time.perf_counter()
+    read = sum(one.rows for plan in plans for one in relations_of(plan, context))
+    rows = _apply(runner, plans, context, target, parameters or {}, product)
+    names = [plan.rule.name for plan in plans]
+    runner.rules.note(names, time.perf_counter() - started, read, rows)
+    return rows
+
+
+def _apply(
+    runner: Runner,
+    plans: Sequence[Plan],
+    context: Context,
+    target: Target,
+    parameters: Mapping[str, object],
+    product: tuple[Product, Bits] | None = None,
+) -> int:
+    """The same, for plans of which nothing is noted."""
+    store, given = runner.store, parameters
     step_tables: Sequence[str] = ()
     ways = _Ways({0: product}) if product else _Ways()
     if not (product or target.ranked):
@@ -162,7 +180,7 @@ def _make_step(
 ) -> int:
     """Join the atoms of a plan, and put what is left of them into a table. Returns its rows."""
     target = Target(table, columns, "step", distinct)
-    return apply_plans(runner, [plan], context, target, parameters=given)
+    return _apply(runner, [plan], context, target, given)
 
 
 def _encode(store: Store, made: Made, given: Mapping[str, object]) -> None:

@@ -7,6 +7,7 @@ part, but stay outside: its tables hold what its rules derive.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -224,7 +225,10 @@ def _rest(
     """Find all that follows from the last round at once, as long as no relation that is closed
     gains anything. Returns the highest rank then.
     """
+    started = time.perf_counter()
     rest = at_once(loop.store, plans, owns, loop.context, iteration)
+    names = [plan.rule.name for plan in plans]
+    loop.runner.rules.note(names, time.perf_counter() - started, None, rest.rows)
     for own in owns.values():
         if own.also < own.outside:
             own.also += loop.store.count(rest.also(own, _also(own)))

@@ -136,10 +136,13 @@ class Negation:
 SAME = "same"
 """An operator that no user writes: whether a variable could have both values, in two atoms."""
 
+COPY = "copy"
+"""Another one: whether a term is what a rule makes of another term in a column of all kinds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`left op right`, op one of = != < <= > >= (and SAME)."""
+    """`left op right`, op one of = != < <= > >= (and SAME, COPY)."""
 
     left: Expression
     operator: str

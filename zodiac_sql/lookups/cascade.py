@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 
+from zodiac_sql.database.rule_work import RuleWork
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
 from zodiac_sql.lookups import moves
 from zodiac_sql.lookups.checks import Check
@@ -58,6 +59,8 @@ class Cascade:
     """The predicates of which facts may have moved."""
     visited: dict[str, Visited] = field(default_factory=dict)
     """The hypernodes with work, by name, in the order in which they were visited."""
+    _rules: RuleWork | None = None
+    """What the rules of the hypernode take that is visited; None if it has only one."""
     _moves: dict[str, int] = field(default_factory=dict)
     """How often facts of a predicate have moved."""
     _owners: dict[str, set[int]] = field(default_factory=dict)
@@ -111,17 +114,18 @@ class Cascade:
         inputs = self._inputs(hypernode)
         if not inputs.left and not inputs.entered:
             return []
+        self._rules = RuleWork() if len(hypernode.rules) > 1 else None
         before = dict(self._moves)
         statements = self.copies.statements(self.state, self.graph, hypernode)
         copies = self.copies.of(hypernode.derives)
         if statements.groups is not None:
             visited = self._regroup(hypernode.id, statements.groups, copies, inputs)
         elif hypernode.recursive:
-            visited = self._recursive(hypernode.id, statements, copies, inputs)
+            visited = self._recursive(hypernode, statements, copies, inputs)
         else:
             visited = self._once(hypernode.id, statements, copies, inputs)
         seconds = time.perf_counter() - started
-        self.visited[hypernode.name] = replace(visited, seconds=seconds)
+        self.visited[hypernode.name] = replace(visited, seconds=seconds, rules=self._rules)
         return [p for p in hypernode.derives if self._moves.get(p, 0) != before.get(p, 0)]
 
     def _once(
@@ -170,12 +174,13 @@ class Cascade:
 
     def _recursive(
         self,
-        number: int,
+        hypernode: Hypernode,
         statements: Statements,
         copies: Mapping[str, Copy],
         inputs: Inputs,
     ) -> Visited:
         """Take out what has lost its support by ranks, then derive what still follows, and more."""
+        number = hypernode.id
         lost = forward = self._lost(statements, inputs)
         checked = iterations = straight = 0
         gone: list[str] = []
@@ -186,7 +191,7 @@ class Cascade:
             straight = 0 if check.stay else straight + 1
             deep = statements.deep if straight > ROUNDS else None
             if deep is not None:
-                self._lose_all(deep, copies)
+                self._lose_all(hypernode, deep, copies)
             fallen = [
                 name
                 for name, copy in copies.items()
@@ -207,7 +212,7 @@ class Cascade:
             rounds += 1
             deep = statements.deep if rounds > ROUNDS else None
             if deep is not None and deep.winning is not None:
-                forward += self._win_all(number, deep, deep.winning, copies, top)
+                forward += self._win_all(hypernode, deep, deep.winning, copies, top)
                 break
             forward += won
             top += 1
@@ -218,18 +223,19 @@ class Cascade:
         iterations += rounds
         return Visited(checked, overdeleted, rederived, checked, forward, iterations, 0.0)
 
-    def _lose_all(self, deep: Deep, copies: Mapping[str, Copy]) -> None:
+    def _lose_all(self, hypernode: Hypernode, deep: Deep, copies: Mapping[str, Copy]) -> None:
         """Add to what is lost all that follows from it."""
-        self.run(deep.losing)
+        self._apply([rule.name for rule in hypernode.rules], deep.losing)
         for name in copies:
             self.run(deep.found[name].into_lost)
         self.run(deep.empty)
 
     def _win_all(
-        self, number: int, deep: Deep, winning: str, copies: Mapping[str, Copy], top: int
+        self, hypernode: Hypernode, deep: Deep, winning: str, copies: Mapping[str, Copy], top: int
     ) -> int:
         """Put what is won, and all that follows from it, into the hypernode's tables."""
-        found = self.run(winning)
+        number = hypernode.id
+        found = self._apply([rule.name for rule in hypernode.rules], winning)
         for name, copy in copies.items():
             bit = copy.bits[number]
             self.run(deep.found[name].into_won)
@@ -253,7 +259,18 @@ class Cascade:
 
     def _all(self, steps: Mapping[str, Sequence[Filling]], names: Collection[str]) -> int:
         """Find the heads that some predicates lead to. Returns how many there are."""
-        return sum(self.run(step.text) for name in names for step in steps.get(name, ()))
+        return sum(
+            self._apply((step.rule,), step.text) for name in names for step in steps.get(name, ())
+        )
+
+    def _apply(self, rules: Sequence[str], text: str) -> int:
+        """Run a statement that applies rules, and note what it took if there are others."""
+        if self._rules is None:
+            return self.run(text)
+        started = time.perf_counter()
+        rows = self.run(text)
+        self._rules.note(rules, time.perf_counter() - started, None, rows)
+        return rows
 
     def _lost(self, statements: Statements, inputs: Inputs) -> int:
         """Find what may be lost, because facts left, or entered what is under a negation."""
@@ -272,7 +289,7 @@ class Cascade:
             candidates = self._count(copy, LOST)
             there += candidates
             for check in statements.checks[name] if candidates else ():
-                stay += self.run(self._way(check, candidates))
+                stay += self._apply((check.rule,), self._way(check, candidates))
         return Checked(there, stay)
 
     def _way(self, check: Check, candidates: int) -> str:

@@ -45,6 +45,7 @@ class CheckAtOnce:
 class Check:
     """How candidates are taken back that a rule still derives."""
 
+    rule: str
     one_by_one: str
     together: CheckAtOnce | None
 
@@ -53,7 +54,7 @@ def check_of(scope: Scope, form: RuleForm) -> Check:
     """The check of one rule."""
     seen = Seen.LOWER if scope.recursive else Seen.NOW
     found = derivation(scope, form, LOST, seen)
-    return Check(render(_deletion(scope, form, found)), _together(scope, form))
+    return Check(form.rule.name, render(_deletion(scope, form, found)), _together(scope, form))
 
 
 def derivation(scope: Scope, form: RuleForm, source: str, seen: Seen) -> exp.Select:

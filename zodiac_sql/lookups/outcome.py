@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from zodiac_sql.database.rule_work import RuleWork
 from zodiac_sql.lookups.values import Fact
 
 
@@ -52,3 +53,5 @@ class Visited:
     forward: int
     iterations: int
     seconds: float
+    rules: RuleWork | None = None
+    """What its rules took, if it has several."""

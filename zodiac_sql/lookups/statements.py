@@ -39,7 +39,7 @@ from zodiac_sql.sql.plan import without_locals
 class Filling:
     """A statement that fills a table of the predicate of a rule's head."""
 
-    head: str
+    rule: str
     text: str
 
 
@@ -91,7 +91,7 @@ class Compiler:
             head = form.rule.head.predicate
             checks.setdefault(head, []).append(check_of(self.scope, form))
             if self.scope.recursive:
-                again.setdefault(head, []).append(Filling(head, self._again(form)))
+                again.setdefault(head, []).append(Filling(form.rule.name, self._again(form)))
         deep = deep_of(self.scope, forms) if self.scope.recursive else None
         lookups = frozenset(self.scope.lookups)
         return Statements(lookups, lost, won, refuted, freed, checks, losing, winning, again, deep)
@@ -124,9 +124,9 @@ class Compiler:
         if lost:
             derived_heads(self.scope, form, body, below)
             values = [*copy.columns("t"), exp.column(RANK, table="t")]
-            return Filling(head.predicate, insertion(copy, LOST, body.select(values)))
+            return Filling(form.rule.name, insertion(copy, LOST, body.select(values)))
         heads = new_heads(self.scope, form, body)
-        return Filling(head.predicate, insertion(copy, WON, body.select(heads)))
+        return Filling(form.rule.name, insertion(copy, WON, body.select(heads)))
 
     def _again(self, form: RuleForm) -> str:
         """Facts that were lost, and that a body derives all the same."""

@@ -85,7 +85,9 @@ def maintain(
     if strategy != "recompute":
         operators = (nodes(partial(_maintained, strategy=strategy)), *operators)
     weighed = Weighed(task)
-    return *run_cheapest(operators, weighed, FORCED), weighed.moves
+    with task.runner.rules.together([rule.name for rule in task.hypernode.rules]):
+        done = run_cheapest(operators, weighed, FORCED)
+    return *done, weighed.moves
 
 
 def _maintained(task: Task, strategy: str) -> Outcome:

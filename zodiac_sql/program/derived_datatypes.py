@@ -11,34 +11,68 @@ datatypes; times of several zones are in UTC.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from zodiac_sql.language.schema import NO_DATATYPE, Predicate
+from zodiac_sql.language.passed_on import Datatypes, common_datatype, sources_of_term
+from zodiac_sql.language.schema import Predicate, Schema
 from zodiac_sql.language.symbols import XSD
-from zodiac_sql.language.syntax import Aggregate, Atom, Binding, Literal, Term, Type, Variable
-from zodiac_sql.language.zones import common_zone, in_zone, without_zone, zone_of
+from zodiac_sql.language.syntax import Rule, Type
 from zodiac_sql.program.state import State, parsed_rules
 
 Column = tuple[str, int]
 """A predicate, and the place of a column."""
 
-Datatypes = dict[Column, str | None]
+Entries = dict[Column, str | None]
 """The entry of each column of which something is known."""
 
-_PLAIN = frozenset(
-    XSD + name for name in ("integer", "decimal", "double", "boolean", "date", "dateTime")
-)
+_PLAIN = {
+    Type.INT: f"{XSD}integer", Type.DECIMAL: f"{XSD}decimal", Type.FLOAT: f"{XSD}double",
+    Type.BOOL: f"{XSD}boolean", Type.DATE: f"{XSD}date", Type.TIMESTAMP: f"{XSD}dateTime",
+}  # fmt: skip
 """What native types stand for by themselves."""
 
 
 def with_datatypes(state: State) -> Mapping[str, Predicate]:
     """The predicates of a state, with the datatypes of what rules derive."""
-    kept = {datatype for known in state.schema.values() for datatype in known.datatypes}
-    if kept <= _PLAIN | {None, NO_DATATYPE}:
-        return state.schema
-    return _found(_Same(state))
+    return _found_in(_Same(state)) if _has_datatypes(state.schema) else state.schema
+
+
+def datatypes_in(state: State) -> Datatypes:
+    """The entries of the columns of a state whose literals are not those of their types."""
+
+    def find() -> Datatypes:
+        return _entries_of(with_datatypes(state)) if _has_datatypes(state.schema) else {}
+
+    return state.once("datatypes", find)
+
+
+def differing(before: Datatypes, after: Datatypes) -> set[str]:
+    """The predicates whose columns have other entries."""
+    return {name for name in {*before, *after} if before.get(name) != after.get(name)}
+
+
+def datatypes_after(schema: Schema, rules: Sequence[Rule]) -> Datatypes:
+    """The same of a program that is no state yet."""
+    return _entries_of(_found(schema, rules)) if _has_datatypes(schema) else {}
+
+
+def _has_datatypes(schema: Schema) -> bool:
+    return any(any(_entries_told(known)) for known in schema.values() if any(known.datatypes))
+
+
+def _entries_of(schema: Schema) -> Datatypes:
+    found = {n: _entries_told(known) for n, known in schema.items() if any(known.datatypes)}
+    return {name: entries for name, entries in found.items() if any(entries)}
+
+
+def _entries_told(known: Predicate) -> tuple[str | None, ...]:
+    """The entries of native columns whose literals are not those of their types."""
+    return tuple(
+        datatype if column.type in _PLAIN and datatype != _PLAIN[column.type] else None
+        for column, datatype in zip(known.columns, known.datatypes, strict=True)
+    )
 
 
 class _Same:
@@ -61,9 +95,12 @@ class _Same:
 
 
 @lru_cache(maxsize=8)
-def _found(same: _Same) -> Mapping[str, Predicate]:
-    schema, rules = same.state.schema, parsed_rules(same.state)
-    stated: Datatypes = {
+def _found_in(same: _Same) -> Mapping[str, Predicate]:
+    return _found(same.state.schema, parsed_rules(same.state))
+
+
+def _found(schema: Schema, rules: Iterable[Rule]) -> Mapping[str, Predicate]:
+    stated: Entries = {
         (name, place): datatype
         for name, known in schema.items()
         for place, datatype in enumerate(known.datatypes)
@@ -74,13 +111,14 @@ def _found(same: _Same) -> Mapping[str, Predicate]:
         for place, term in enumerate(rule.head.terms):
             head = (rule.head.predicate, place)
             if head not in stated and _is_native(schema, head):
-                passed_on[head].append([c for c in _sources(rule.body, term) if c[0] in schema])
+                sources = sources_of_term(rule.body, term)
+                passed_on[head].append([c for c in sources if c[0] in schema])
     found = dict(stated)
     while True:
         derived = {
-            head: _common(entries)
-            for head, sources in passed_on.items()
-            if (entries := {e for some in sources for e in _entries(schema, head, some, found)})
+            head: common_datatype(entries)
+            for head, each in passed_on.items()
+            if (entries := {e for some in each for e in _entries(schema, head, some, found)})
         }
         if found == (found := stated | derived):
             break
@@ -101,27 +139,8 @@ def _is_native(schema: Mapping[str, Predicate], column: Column) -> bool:
     return name in schema and schema[name].columns[place].type not in (None, Type.SYMBOL)
 
 
-def _sources(body: Iterable[Literal], term: Term) -> Iterator[Column]:
-    """The columns from which a head has the values of a term."""
-    if not isinstance(term, Variable):
-        return
-    for literal in body:
-        match literal:
-            case Atom():
-                for place, other in enumerate(literal.terms):
-                    if other == term:
-                        yield literal.predicate, place
-            case Binding(variable=variable, expression=Variable() as other) if variable == term:
-                yield from _sources(body, other)
-            case Aggregate():
-                if term in literal.group:
-                    yield from _sources(literal.body, term)
-                elif term == literal.result and literal.function in ("min", "max"):
-                    yield from _sources(literal.body, literal.argument)
-
-
 def _entries(
-    schema: Mapping[str, Predicate], head: Column, sources: Sequence[Column], found: Datatypes
+    schema: Mapping[str, Predicate], head: Column, sources: Sequence[Column], found: Entries
 ) -> Iterator[str | None]:
     """What one rule says of a column of its head, as far as anything is known yet."""
     name, place = head
@@ -131,16 +150,4 @@ def _entries(
         yield None  # the rule computes it, or its type is another
     known = {found[column] for column in native if column in found}
     if known:
-        yield _common(known)
-
-
-def _common(entries: Collection[str | None]) -> str | None:
-    """The datatype of a column with values of these."""
-    if len(entries) == 1:
-        return next(iter(entries))
-    zones = [zone_of(entry) for entry in entries]
-    plain = {without_zone(entry) for entry in entries if entry}
-    if len(plain) > 1 or not all(zones):
-        return None
-    zone = common_zone([zone for zone in zones if zone])
-    return in_zone(plain.pop(), zone) if zone else None
+        yield common_datatype(known)

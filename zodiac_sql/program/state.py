@@ -86,7 +86,8 @@ class State:
     is not there has no entry. `ids` are dictionary ids of symbols that rules mention, as far as
     known. `aside` are tables of idb that the last change took away, kept for its `Change` to read.
     `former` are rules whose facts may have been derived when their aggregates meant something else
-    (language/former_aggregates.py): the next change sees to them.
+    (language/former_aggregates.py), and "" if some made other literals of native values: the next
+    change sees to them.
     `positions` has for each stream of updates the number of the last one that was applied.
     `generation` counts changes published so far, and tells whether a state is still the file's.
     (A change that nobody else can miss does not count: see database/company.py.)

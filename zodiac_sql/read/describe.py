@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from zodiac_sql.change.change import Change
 from zodiac_sql.change.report import modules_at_work
 from zodiac_sql.database.store import Store
+from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.names import is_constraint, is_external, is_node
 from zodiac_sql.program.state import State, hypergraph_of
+from zodiac_sql.read.drawing.contents import Contents
 from zodiac_sql.read.drawing.draw import Before, Drawing
 from zodiac_sql.read.query import Answer
+from zodiac_sql.read.why.known import prefixes_of
 from zodiac_sql.sql.relations import Relation
 from zodiac_sql.storage.extensions import counts
 from zodiac_sql.storage.sources import Sources, derived_tables, sources_of
@@ -166,13 +169,15 @@ def _rows(state: State) -> dict[str, int]:
     return rows
 
 
-def drawing(state: State, change: Change | None) -> Drawing:
-    """The HRDG, or with a change the HRDG before and after it."""
+def drawing(state: State, change: Change | None, rules: bool) -> Drawing:
+    """The HRDG, or with a change the HRDG before and after it; with `rules`, or predicates."""
+    contents = None if rules else _contents(state, change)
     if change is None:
-        return Drawing(hypergraph_of(state), modules=modules_at_work(state.hypernodes))
-    told, rules = change.hypernodes, {h.id: h.rules for h in change.before.hypernodes}
+        modules = modules_at_work(state.hypernodes)
+        return Drawing(hypergraph_of(state), modules=modules, contents=contents)
+    told, former = change.hypernodes, {h.id: h.rules for h in change.before.hypernodes}
     after = dict.fromkeys(_numbers(told.updated), "updated")
-    after |= {n: "changed" for n in after if rules[n] != change.after[n].rules}
+    after |= {n: "changed" for n in after if former[n] != change.after[n].rules}
     before = {**after, **dict.fromkeys(_numbers(told.dropped), "dropped")}
     after |= dict.fromkeys(_numbers(told.created), "created")
     for old, parts in told.split.items():
@@ -182,7 +187,52 @@ def drawing(state: State, change: Change | None) -> Drawing:
         before |= dict.fromkeys(_numbers(olds), "merged")
         after |= dict.fromkeys(_numbers([new]), "merged")
     modules, others = change.modules
-    return Drawing(change.after, Before(change.before, before, modules), after, others)
+    return Drawing(change.after, Before(change.before, before, modules), after, others, contents)
+
+
+def _contents(state: State, change: Change | None) -> Contents:
+    """The numbers of facts, or with a change how many came and went of each predicate."""
+    sources = sources_of(state)
+    graph = hypergraph_of(state) if change is None else change.after
+    explicit = {
+        name: sum(part.rows for part in sources.explicit.get(name, ())) for name in state.schema
+    }
+    given = [name for name, rows in explicit.items() if rows or name not in graph.derivers]
+    if change is None:
+        derived = {(n, p): state.rows.get(place, 0) for p, n, place in derived_tables(state)}
+        return Contents(
+            {place: f"{rows:,}" for place, rows in derived.items()},
+            {name: f"{explicit[name]:,}" for name in given},
+            prefixes_of(state),
+        )
+    came, went = change.inserted, change.deleted
+    moved = {
+        name: " ".join(
+            f"{sign}{n:,}" for sign, n in (("+", came.get(name)), ("-", went.get(name))) if n
+        )
+        for name in {*came, *went}
+    }
+    graphs = (change.before, change.after)
+    return Contents(
+        {
+            (h.id, name): moved.get(name, "")
+            for one in graphs
+            for h in one.hypernodes
+            for name in h.derives
+        },
+        # Of a predicate that rules derive, too, it is not known how many of these were explicit.
+        {
+            name: "" if any(name in one.derivers for one in graphs) else moved.get(name, "")
+            for name in dict.fromkeys((*given, *_only_read(graphs)))
+        },
+        prefixes_of(state),
+    )
+
+
+def _only_read(graphs: Iterable[Hypergraph]) -> Iterator[str]:
+    """The predicates that rules read before or after a change, and none derives."""
+    for graph in graphs:
+        yield from sorted(name for name in graph.readers if name not in graph.derivers)
 
 
 def _numbers(names: Iterable[str]) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -46,14 +46,12 @@ from zodiac_sql.sql.relations import HOLDS
 from zodiac_sql.sql.select import compile_goals
 from zodiac_sql.storage.extensions import decoded, distinct_query
 from zodiac_sql.storage.sources import sources_of
+from zodiac_sql.tables import ROWS_SHOWN, boxed, html_table
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
-
-_ROWS_SHOWN = 20
-"""How many rows of an answer are printed; the others are only counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,46 +137,16 @@ class Answer:
     def _repr_html_(self) -> str:
         from html import escape
 
-        head = "".join(f"<th>{escape(name)}</th>" for name in self.column_names)
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{escape(_shown(v))}</td>" for v in row) + "</tr>"
-            for row in self._first()
-        )
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        table = html_table(self.column_names, self._first())
         notes = "".join(f"<p>note: {escape(note)}</p>" for note in self.notes)
         return f"{table}<p>{escape(self._caption())}</p>{notes}"
 
     def _first(self) -> list[tuple[Any, ...]]:
-        return Answer(self._table.slice(0, _ROWS_SHOWN)).fetchall()
+        return Answer(self._table.slice(0, ROWS_SHOWN)).fetchall()
 
     def _caption(self) -> str:
         rows = "1 row" if len(self) == 1 else f"{len(self):,} rows"
-        return f"{rows}, {_ROWS_SHOWN} shown" if len(self) > _ROWS_SHOWN else rows
-
-
-def boxed(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table as a terminal shows it."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    shown = Table()
-    for name in names:
-        shown.add_column(Text(name), overflow="fold")
-    for row in rows:
-        shown.add_row(*(Text(_shown(value)) for value in row))
-    console = Console(highlight=False)
-    with console.capture() as capture:
-        console.print(shown)
-    return capture.get().rstrip()
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(_shown, value))
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "" if value is None else str(value)
+        return f"{rows}, {ROWS_SHOWN} shown" if len(self) > ROWS_SHOWN else rows
 
 
 def answer_sql(store: Store, text: str, parameters: Sequence[object] | None) -> Answer:

@@ -14,7 +14,9 @@ from sqlglot import exp
 
 from zodiac_sql.language.binding import Arranged, arrange, levels, needed, telling, variables
 from zodiac_sql.language.mixed import reads_terms
+from zodiac_sql.language.passed_on import datatype_passed_on
 from zodiac_sql.language.syntax import (
+    COPY,
     Aggregate,
     Atom,
     Binding,
@@ -57,6 +59,7 @@ class Body:
         self, context: Context, literals: tuple[Literal, ...], state: Version = Version.ALL
     ) -> None:
         self.context = context
+        self.literals = literals
         self.state = state
         self.joins = Joins()
         types = body_types(literals, context.columns, context.functions).types
@@ -96,6 +99,15 @@ class Body:
         highest = exp.func("greatest", *self.ranks) if len(self.ranks) > 1 else self.ranks[0]
         return exp.Add(this=highest.copy(), expression=exp.Literal.number(1))
 
+    def as_term(self, term: Term, value: Value) -> Value:
+        """The value of a term as a rule with this body makes a term of it."""
+        return self.values.as_term(value, self._datatype(term, value.type))
+
+    def _datatype(self, term: Term, type_: Type | None) -> str | None:
+        """The datatype of the literals that the rule makes of a term of a native type."""
+        context = self.context
+        return datatype_passed_on(self.literals, term, type_, context.columns, context.datatypes)
+
     # Joins
 
     def _scan(self, scan: Scan, provisional: bool) -> None:
@@ -113,7 +125,12 @@ class Body:
             if self._below is not None:
                 conditions.append(rank_of(alias) < self._below.copy())
         item = source(relation, alias)
-        exactly = scan.version is Version.CANDIDATE
+        exactly = None
+        if scan.version is Version.CANDIDATE:
+            pairs = zip(relation.columns, scan.atom.terms, strict=True)
+            exactly = {
+                c.name: self._datatype(term, read[c.name]) for c, term in pairs if c.name in read
+            }
         self.joins.join(with_native(self.context, item, alias, read, exactly), conditions)
 
     def _read_by_value(self, atom: Atom, relation: Relation) -> dict[str, Type]:
@@ -274,11 +291,17 @@ class Body:
             if not later.isdisjoint(needed(test)):
                 left.append(test)
             elif isinstance(test, Comparison):
-                sides = self.values.of(test.left), self.values.of(test.right)
-                self.joins.where(self.values.compared(test.operator, *sides))
+                self.joins.where(self._compared(test))
             else:
                 self._negate(test)
         return left
+
+    def _compared(self, test: Comparison) -> exp.Expr:
+        left, right = self.values.of(test.left), self.values.of(test.right)
+        if test.operator != COPY:
+            return self.values.compared(test.operator, left, right)
+        assert not isinstance(test.right, Call)
+        return self.values.same(left, self.as_term(test.right, right))
 
     def _negate(self, atom: Atom) -> None:
         relation = self.context.relation(atom.predicate, self.state)

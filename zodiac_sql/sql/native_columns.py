@@ -22,12 +22,16 @@ def native_name(column: str) -> str:
 
 
 def with_native(
-    context: Context, item: exp.Expr, alias: str, read: Mapping[str, Type], exactly: bool = False
+    context: Context,
+    item: exp.Expr,
+    alias: str,
+    read: Mapping[str, Type],
+    exactly: Mapping[str, str | None] | None = None,
 ) -> exp.Expr:
     """An item of FROM, with the native values of some mixed columns beside its own columns.
 
     Its rows are those whose terms have such values. If they are read `exactly`, terms must be the
-    literals that rules make of the values: 5 is not "5.0"^^xsd:decimal then.
+    literals of some datatypes that a rule makes of the values: 5 is not "5.0"^^xsd:decimal then.
     """
     if not read:
         return item
@@ -38,13 +42,13 @@ def with_native(
         parts = parts_of_text(shown) if context.spelled else parts_of_symbol(f"w{place}")
         if not context.spelled:
             query = _with_rows(query, KNOWN_VALUES, f"w{place}", shown)
-        if exactly and not context.spelled:
+        if exactly is not None and not context.spelled:
             query = _with_rows(query, KNOWN, f"s{place}", shown)
             shown = exp.column("text", table=f"s{place}")
         value = context.left(native(parts, type_), SQL_TYPES[type_])
         query = query.select(value.as_(native_name(column), quoted=True), copy=False)
-        if exactly:
-            written = literal_text(value.copy(), type_, datatype_of(type_, None))
+        if exactly is not None:
+            written = literal_text(value.copy(), type_, datatype_of(type_, exactly[column]))
             query = query.where(shown.copy().eq(context.left(written, "TEXT")), copy=False)
     return query.subquery(alias, copy=False)
 

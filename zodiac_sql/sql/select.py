@@ -61,7 +61,7 @@ def compile_rule(
     for column, term in zip(head, plan.rule.head.terms, strict=True):
         value = body.values.of(term)
         if column.mixed:
-            value = body.values.as_term(value)
+            value = body.as_term(term, value)
         made = (value.text or column.name in as_text) and not as_ids
         if made:
             texts.append(column.name)

@@ -214,11 +214,11 @@ class Values:
             return exp.false()
         return here.sql.eq(self.native(value, here.type))
 
-    def as_term(self, value: Value) -> Value:
+    def as_term(self, value: Value, datatype: str | None = None) -> Value:
         """A native value as the literal that it is in a mixed column; terms as they are."""
         if value.type is None or value.type in ENCODED:
             return value
-        literal_ = literal_text(value.sql.copy(), value.type, datatype_of(value.type, None))
+        literal_ = literal_text(value.sql.copy(), value.type, datatype_of(value.type, datatype))
         return Value(self.context.left(literal_, "TEXT"), Type.ANY, WRITTEN)
 
     def told(self, value: Value) -> Value:

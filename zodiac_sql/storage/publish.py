@@ -103,7 +103,7 @@ def publish(store: Store, publication: Publication) -> State:
         aside = tuple(set_aside(name) for name in publication.put_aside)
         state = replace(new, rows=rows, aside=aside, feed=feed, generation=old.generation + counts)
         hand_on(old, state, {name for name, _ in (*publication.edits, *publication.inside)})
-        if not new.is_same_program(old):
+        if old.former or not new.is_same_program(old):
             refresh_views(store, old, state, {*old.schema, *new.schema})
         elif len(rows) != len(old.rows):
             refresh_views(store, old, state, {name for name, _ in publication.edits})

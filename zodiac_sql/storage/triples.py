@@ -65,9 +65,9 @@ def refresh_triples(store: Store, old: State, new: State) -> None:
     It reads the views of predicates, so it stays right while these have other tables. Those of
     predicates without any table are left out: of the thousands in an ontology, few have facts. A
     predicate, table or view of somebody else's that is called `triple` stays, and there is no view
-    of ours.
+    of ours. In an older file it may have other datatypes than rules pass on today.
     """
-    if (shape := _shape(new)) == _shape(old):
+    if (shape := _shape(new)) == _shape(old) and not old.former:
         return
     there = whose_view(store)
     if there == "other" or _has_the_name(new.schema):

@@ -29,6 +29,7 @@ from zodiac_sql.errors import QueryError
 from zodiac_sql.read.drawing.layout import Box
 from zodiac_sql.read.why.proof import Explanation, Step
 from zodiac_sql.read.why.show_boxes import picture
+from zodiac_sql.read.why.show_parts import rounded
 
 
 def tangle(seed: int, facts: int, cycles: bool = False) -> Explanation:
@@ -298,6 +299,38 @@ class Reader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.texts.append(data)
+
+
+@pytest.mark.parametrize("form", ["svg", "mermaid", "dot"])
+def test_what_was_asked_for_is_never_cut(form: str) -> None:
+    """Other facts are drawn on a few lines, and say that there is more."""
+    asked, other = fact("p", "a" * 500, "the_end"), fact("q", "b" * 500)
+    explanation = proof(asked, {asked: step("r: p(X) :- q(X).", other)})
+    shown = getattr(explanation, form)()
+    drawn = [box for box in picture(explanation).boxes if box.goal]
+    assert "".join(drawn[0].lines).replace(" ", "") == str(asked).replace(" ", "")
+    assert max(map(len, drawn[0].lines)) <= 60 and drawn[0].lines[-1] in shown.replace("#95;", "_")
+    (box,) = (one for one in picture(explanation).boxes if one.lines[0].startswith("q("))
+    assert len(box.lines) <= 5 and "…" in "".join(box.lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "drawn"),
+    [
+        ("p(15.300000000000004)", "p(15.3)"),
+        ("-0.30000000000000004 < 1", "-0.3 < 1"),
+        ("p(1.0, 0.1, 3.0e-11, 12345.678)", "p(1.0, 0.1, 3.0e-11, 12345.678)"),
+        ("X = 15.300000000000004e-7 * 2", "X = 1.53e-06 * 2"),
+        ('p("15.300000000000004")', 'p("15.300000000000004")'),
+        ("<http://e/15.300000000000004>", "<http://e/15.300000000000004>"),
+        ("v15.300000000000004", "v15.300000000000004"),
+        ("24.000000000000004 > 24", "24.000000000000004 > 24"),
+        ("24.000000000000004 > 23.5", "24.0 > 23.5"),
+        ("24.000000000000004 >= 24.0", "24.0 >= 24.0"),
+    ],
+)
+def test_floats_are_drawn_without_the_digits_of_chance(text: str, drawn: str) -> None:
+    assert rounded(text) == drawn
 
 
 def test_html_folds_what_has_something_below() -> None:

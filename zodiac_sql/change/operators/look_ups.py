@@ -16,6 +16,7 @@ from zodiac_sql.change.operators.beside_rules import moved_beside
 from zodiac_sql.change.operators.directly import Written
 from zodiac_sql.change.report import CarriedOut
 from zodiac_sql.change.request import Request
+from zodiac_sql.change.rule_stats import RulesOfHypernode
 from zodiac_sql.change.staged_rows import (
     is_each_once,
     parameters_of,
@@ -154,7 +155,7 @@ def _stats(
     edits = [moved[p].edits.get(hypernode.id) for p in hypernode.derives if p in moved]
     counts = [edit.moved for edit in edits if edit]
     row = next(row for row in execution.before.state.hypernodes if row.id == hypernode.id)
-    counted = {name: getattr(visited, name) for name in Visited.__slots__}  # asdict takes longer
+    counted = {name: getattr(visited, name) for name in _COUNTED}  # asdict takes longer
     return HypernodeStats(
         strategy="lookups",
         why="few facts, and copies of what its rules read",
@@ -163,7 +164,13 @@ def _stats(
         trees=[],
         **counted,
         inserted=sum(gained for gained, _ in counts), deleted=sum(lost for _, lost in counts),
+        rules=RulesOfHypernode(
+            hypernode, "lookups", visited.seconds, visited.iterations, visited.rules
+        ),
     )  # fmt: skip
+
+
+_COUNTED = tuple(name for name in Visited.__slots__ if name != "rules")
 
 
 def _matches(execution: Execution) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -140,7 +141,10 @@ class FoundRows:
         runner, hypernode = self.recursion.runner, self.recursion.hypernode
         owns = list(self.recursion.owns.values())
         whole = f"{kind}_{hypernode.name}" if self.layout else table_for(owns[0], kind)
+        started = time.perf_counter()
         rows = make_table(runner, (key, *given), whole, query, given, as_written=True)
+        names = [rule.name for rule in hypernode.rules]
+        runner.rules.note(names, time.perf_counter() - started, None, rows)
         if self.layout and limited is not None:
             limited.counted(whole, self.layout, begun, hypernode.rules)
         for own in owns:

@@ -5,6 +5,7 @@ Inside it, symbols are their texts (evaluate/spelled.py).
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -44,7 +45,10 @@ def cascade_texts(recursion: Recursion, new: Mapping[str, Part | None], most: in
     if all(own.ranked for own in owns.values()):
         query = numbered(owns, layout.columns, query)
     table = f"added_{hypernode.name}"
-    store.count(create_temp(table, query), given, as_written=True)
+    started = time.perf_counter()
+    rows_found = store.count(create_temp(table, query), given, as_written=True)
+    names = [rule.name for rule in hypernode.rules]
+    recursion.runner.rules.note(names, time.perf_counter() - started, None, rows_found)
     if limited is not None:
         limited.counted(table, layout, begun, hypernode.rules)
     added = 0

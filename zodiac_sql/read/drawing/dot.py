@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from zodiac_sql.graph.hypergraph import Hypernode
+from zodiac_sql.read.drawing.contents import EXPLICIT, Input
 from zodiac_sql.read.drawing.panel import (
-    COLOURS,
     LEGEND,
     MARKS,
     NEGATIVE,
     POSITIVE,
     Panel,
     band,
+    colour_of,
+    is_negative,
     printable,
 )
 
@@ -26,17 +28,20 @@ def dot_lines(panels: Sequence[Panel]) -> Iterator[str]:
         inside = _dot_nodes(panel)
         heading = f'label="{panel.name}"'
         yield from _dot_cluster(panel.name, heading, inside) if panel.name else inside
-    styles = {POSITIVE: "solid", NEGATIVE: "dashed"}
+    styles = {False: "solid", True: "dashed"}
     for panel in panels:
         for edge in panel.edges():
-            style = f'style={styles[edge.kind]}, color="{COLOURS[edge.kind]}"'
-            yield f"    {panel.id(f'h{edge.source}')} -> {panel.id(f'h{edge.target}')} [{style}]"
+            style = f'style={styles[is_negative(edge.kind)]}, color="{colour_of(edge.kind)}"'
+            yield f"    {panel.node(edge.source)} -> {panel.node(edge.target)} [{style}]"
     yield "}"
 
 
 def _dot_nodes(panel: Panel) -> Iterator[str]:
     if not panel.graph.hypernodes:
         yield f'    {panel.id("empty")} [label="no rules", shape=plaintext]'
+    if inputs := panel.inputs:
+        heading = f'label="explicit"; style=filled; color="{band(EXPLICIT)}"'
+        yield from _dot_cluster(panel.id("explicit"), heading, (_input(panel, b) for b in inputs))
     for stratum, hypernodes in panel.strata():
         heading = f'label="stratum {stratum}"; style=filled; color="{band(stratum)}"'
         nodes = (_dot_node(panel, h) for h in hypernodes)
@@ -49,6 +54,12 @@ def _dot_node(panel: Panel, hypernode: Hypernode) -> str:
     mark = panel.mark(hypernode)
     border = f', color="{MARKS[mark][0]}", penwidth=4' if mark else ""
     return f'    {panel.id(hypernode.name)} [label="{label}", tooltip="{full}"{border}]'
+
+
+def _input(panel: Panel, box: Input) -> str:
+    label = "".join(dot_text(line.text) + "\\l" for line in panel.input_lines(box))
+    look = f'style="filled,rounded", fillcolor="{band(0)}"'
+    return f'    {panel.node(box.id)} [label="{label}", {look}]'
 
 
 def _dot_cluster(name: str, heading: str, inside: Iterable[str]) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """The hyper rule dependency graph as a drawing: SVG, Mermaid, DOT, or text for a terminal.
 
-Strata are bands, hypernodes are boxes that hold their rules, positive edges are solid and negative
-edges dashed. Arrows point downwards, in the direction facts flow. The same graph gives the same
-bytes.
+Strata are bands, hypernodes are boxes that hold their predicates or rules, positive edges are solid
+and negative edges dashed. Arrows point downwards, in the direction facts flow. The same graph gives
+the same bytes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from zodiac_sql.change.change import AtWork
 from zodiac_sql.errors import QueryError
 from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.paths import impossible
+from zodiac_sql.read.drawing.contents import Contents
 from zodiac_sql.read.drawing.dot import dot_lines
+from zodiac_sql.read.drawing.merged import merged
 from zodiac_sql.read.drawing.mermaid import mermaid_lines
 from zodiac_sql.read.drawing.panel import Panel, compared
 from zodiac_sql.read.drawing.svg import svg_document
@@ -37,29 +39,31 @@ class Before:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A picture of an HRDG, or of one before and after a change, side by side (paper 1, figure 3).
+    """A picture of an HRDG, or of one before and after a change (paper 1, figure 3).
 
     `marks` tell where the hypernodes after the change come from, in the words of `Before`. Without
     `before` there is nothing to compare with, and marks are not drawn. `modules` are the ones at
-    work in hypernodes.
+    work in hypernodes. With `contents`, boxes have predicates with the numbers of their facts, and
+    before and after are one graph; without, boxes have rules, and the two stand side by side.
     """
 
     graph: Hypergraph
     before: Before | None = None
     marks: Mapping[int, str] = field(default_factory=dict)
     modules: AtWork = field(default_factory=dict)
+    contents: Contents | None = None
 
     def svg(self) -> str:
         """A complete SVG document that needs nothing from outside."""
-        return svg_document(self._panels())
+        return svg_document(self._pictured())
 
     def mermaid(self) -> str:
         """A Mermaid flowchart with a subgraph per stratum."""
-        return "\n".join(mermaid_lines(self._panels())) + "\n"
+        return "\n".join(mermaid_lines(self._pictured())) + "\n"
 
     def dot(self) -> str:
         """A Graphviz digraph with a cluster per stratum."""
-        return "\n".join(dot_lines(self._panels())) + "\n"
+        return "\n".join(dot_lines(self._pictured())) + "\n"
 
     def save(self, path: str | Path) -> None:
         """Write the drawing in the format that the suffix names: .svg, .mmd or .dot.
@@ -80,6 +84,15 @@ class Drawing:
 
     def __str__(self) -> str:
         return text_form(self._panels())
+
+    def _pictured(self) -> tuple[Panel, ...]:
+        """The panels of a picture."""
+        panels = self._panels()
+        if self.contents is None:
+            return panels
+        if len(panels) == 2:
+            return (merged(*panels, self.contents),)
+        return tuple(replace(panel, contents=self.contents) for panel in panels)
 
     def _panels(self) -> tuple[Panel, ...]:
         """The panels that stand side by side, from left to right."""

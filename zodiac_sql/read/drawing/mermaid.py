@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from zodiac_sql.graph.hypergraph import Hypernode
+from zodiac_sql.read.drawing.contents import Input
 from zodiac_sql.read.drawing.panel import (
-    COLOURS,
     LEGEND,
     MARKS,
     NEGATIVE,
     POSITIVE,
     Panel,
+    colour_of,
+    is_negative,
     used_marks,
 )
 
@@ -25,12 +27,12 @@ def mermaid_lines(panels: Sequence[Panel]) -> Iterator[str]:
     for panel in panels:
         inside = _mermaid_nodes(panel)
         yield from _mermaid_group(panel.name, panel.name, inside) if panel.name else inside
-    arrows = {POSITIVE: "-->", NEGATIVE: "-.->"}
+    arrows = {False: "-->", True: "-.->"}
     edges = [(panel, edge) for panel in panels for edge in panel.edges()]
     for index, (panel, edge) in enumerate(edges):
-        source, target = panel.id(f"h{edge.source}"), panel.id(f"h{edge.target}")
-        yield f"    {source} {arrows[edge.kind]} {target}"
-        yield f"    linkStyle {index} stroke:{COLOURS[edge.kind]}"
+        source, target = panel.node(edge.source), panel.node(edge.target)
+        yield f"    {source} {arrows[is_negative(edge.kind)]} {target}"
+        yield f"    linkStyle {index} stroke:{colour_of(edge.kind)}"
     if beside:  # an invisible edge keeps the panels in this order
         yield "    " + " ~~~ ".join(panel.name for panel in panels)
     if any(panel.graph.hypernodes for panel in panels):
@@ -42,6 +44,10 @@ def mermaid_lines(panels: Sequence[Panel]) -> Iterator[str]:
 def _mermaid_nodes(panel: Panel) -> Iterator[str]:
     if not panel.graph.hypernodes:
         yield f'    {panel.id("empty")}["no rules"]'
+    if inputs := panel.inputs:
+        yield from _mermaid_group(
+            panel.id("explicit"), "explicit", (_input(panel, b) for b in inputs)
+        )
     for stratum, hypernodes in panel.strata():
         nodes = (_mermaid_node(panel, h) for h in hypernodes)
         yield from _mermaid_group(panel.id(f"stratum_{stratum}"), f"stratum {stratum}", nodes)
@@ -51,6 +57,11 @@ def _mermaid_node(panel: Panel, hypernode: Hypernode) -> str:
     label = "<br/>".join(map(mermaid_text, panel.shown_all(hypernode)))
     mark = panel.mark(hypernode)
     return f'    {panel.id(hypernode.name)}["{label}"]' + (f":::{mark}" if mark else "")
+
+
+def _input(panel: Panel, box: Input) -> str:
+    label = "<br/>".join(mermaid_text(line.text) for line in panel.input_lines(box))
+    return f'    {panel.node(box.id)}("{label}")'
 
 
 def _mermaid_group(name: str, title: str, inside: Iterable[str]) -> Iterator[str]:

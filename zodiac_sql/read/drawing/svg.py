@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree as ET
 
 from zodiac_sql.graph.hypergraph import Hypernode
+from zodiac_sql.read.drawing.contents import EXPLICIT, Input, Line
 from zodiac_sql.read.drawing.layout import Box, BoxLayout, Link, layout
 from zodiac_sql.read.drawing.panel import (
-    COLOURS,
+    BANDS,
+    FATE_LEGEND,
     GONE,
     LEGEND,
     MARKS,
@@ -16,10 +18,12 @@ from zodiac_sql.read.drawing.panel import (
     POSITIVE,
     RULE_COLOURS,
     RULE_LEGEND,
+    SAME,
     Panel,
     band,
     cells,
-    printable,
+    colour_of,
+    is_negative,
     used_marks,
 )
 from zodiac_sql.read.drawing.shapes import (
@@ -64,7 +68,7 @@ def _root(panels: Sequence[Panel]) -> ET.Element:
     height = max(plan.height for plan in plans)
     top = MARGIN + (HEADING if len(panels) > 1 else 0.0)
     marks = used_marks(panels)
-    signs = [panel.sign for panel in panels if panel.single]
+    signs = [sign for panel in panels for sign in panel.signs]
     root = sheet(NAME, sum(widths), top + height + FOOT + KEY * (len(marks) + len(signs)))
     left = 0.0
     for panel, plan, width in zip(panels, plans, widths, strict=True):
@@ -73,8 +77,10 @@ def _root(panels: Sequence[Panel]) -> ET.Element:
         left += width
     if len(panels) > 1:
         page = ET.SubElement(root, "g", {"transform": f"translate(0 {number(top)})"})
-    _draw_legend(page, height + FOOT / 2)
-    _draw_keys(page, height + FOOT / 2 + KEY, marks, signs)
+    fated = any(panel.fates is not None for panel in panels)
+    _draw_legend(page, height + FOOT / 2, fated)
+    legend = FATE_LEGEND if fated else RULE_LEGEND
+    _draw_keys(page, height + FOOT / 2 + KEY, marks, {sign: legend[sign] for sign in signs})
     return root
 
 
@@ -84,7 +90,9 @@ def _plan(panel: Panel) -> BoxLayout:
     if not hypernodes:
         return BoxLayout({}, {}, (), 0.0, EMPTY)
     sizes = {h.id: _size(panel, h) for h in hypernodes}
-    return layout(sizes, {h.id: h.stratum for h in hypernodes}, panel.edges())
+    groups = {h.id: h.stratum for h in hypernodes}
+    inputs = {box.id: _size_of_lines(panel.input_lines(box)) for box in panel.inputs}
+    return layout(inputs | sizes, dict.fromkeys(inputs, EXPLICIT) | groups, panel.edges())
 
 
 def _draw_panel(page: ET.Element, panel: Panel, plan: BoxLayout, width: float) -> None:
@@ -97,17 +105,24 @@ def _draw_panel(page: ET.Element, panel: Panel, plan: BoxLayout, width: float) -
     _draw_bands(page, plan, width)
     inner = ET.SubElement(page, "g", {"transform": f"translate({number(GUTTER)} 0)"})
     for link in plan.links:
-        _draw_link(inner, link)
+        _draw_link(inner, panel, link)
+    for given in panel.inputs:
+        _draw_input(inner, panel, given, plan.boxes[given.id])
     for h in panel.graph.hypernodes:
         _draw_hypernode(inner, panel, h, plan.boxes[h.id])
 
 
 def _size(panel: Panel, hypernode: Hypernode) -> tuple[float, float]:
     """Width and height of a hypernode's box."""
-    lines = [cells(line) for _, line in panel.lines(hypernode)]
-    longest = max(lines)
-    width = max(longest, cells(panel.title(hypernode)) + 2) * CELL + 2 * PADDING
-    return width, TITLE + len(lines) * LINE + PADDING
+    lines = [*panel.lines(hypernode)]
+    width, height = _size_of_lines(lines)
+    return max(width, (cells(panel.title(hypernode)) + 2) * CELL + 2 * PADDING), height + TITLE
+
+
+def _size_of_lines(lines: Sequence[Line]) -> tuple[float, float]:
+    """Width and height of a box without a title."""
+    longest = max(cells(line.text) for line in lines)
+    return longest * CELL + 2 * PADDING, len(lines) * LINE + PADDING
 
 
 def _draw_bands(parent: ET.Element, plan: BoxLayout, width: float) -> None:
@@ -116,7 +131,15 @@ def _draw_bands(parent: ET.Element, plan: BoxLayout, width: float) -> None:
         place = {"x": number(MARGIN), "y": number(top), "rx": "6", "fill": band(stratum)}
         size = {"width": number(width - 2 * MARGIN), "height": number(bottom - top)}
         ET.SubElement(parent, "rect", {"class": "stratum"} | place | size)
-        write(parent, MARGIN + 10, top + 22, f"stratum {stratum}", {"fill": "#555555"})
+        name = "explicit" if stratum == EXPLICIT else f"stratum {stratum}"
+        write(parent, MARGIN + 10, top + 22, name, {"fill": "#555555"})
+
+
+def _draw_input(parent: ET.Element, panel: Panel, given: Input, box: Box) -> None:
+    """A box of explicit facts: predicates with their numbers."""
+    group = ET.SubElement(parent, "g", {"class": "explicit", "id": panel.node(given.id)})
+    ET.SubElement(group, "rect", placed(box) | {"fill": BANDS[0], "stroke": "#777777", "rx": "9"})
+    _draw_lines(group, panel.input_lines(given), box.x + PADDING, box.y + 1)
 
 
 def _draw_hypernode(parent: ET.Element, panel: Panel, hypernode: Hypernode, box: Box) -> None:
@@ -140,11 +163,15 @@ def _draw_hypernode(parent: ET.Element, panel: Panel, hypernode: Hypernode, box:
         right -= (cells(tag) + 1) * CELL
     if hypernode.recursive:
         write(group, right, line, "recursive", {"text-anchor": "end", "font-style": "italic"})
-    for index, (rule, shown) in enumerate(panel.lines(hypernode), 1):
+    _draw_lines(group, [*panel.lines(hypernode)], left, line + 3)
+
+
+def _draw_lines(group: ET.Element, lines: Sequence[Line], left: float, above: float) -> None:
+    """Lines of a box, each with what it says in full."""
+    for index, line in enumerate(lines, 1):
         entry = ET.SubElement(group, "g", {"class": "rule", "font-family": MONO})
-        ET.SubElement(entry, "title").text = printable(str(rule))
-        style = _rule_style(panel.sign_of(rule))
-        write(entry, left, line + 3 + index * LINE, shown, style)
+        ET.SubElement(entry, "title").text = line.full
+        write(entry, left, above + index * LINE, line.text, _rule_style(line.sign))
 
 
 def _frame(mark: str) -> dict[str, str]:
@@ -158,26 +185,30 @@ def _rule_style(sign: str) -> dict[str, str]:
     return colour | ({"text-decoration": "line-through"} if sign == GONE else {})
 
 
-def _draw_link(parent: ET.Element, link: Link) -> None:
+def _draw_link(parent: ET.Element, panel: Panel, link: Link) -> None:
     """A line from a row to the next, with an arrowhead where it reaches its hypernode."""
     kind, target = link.edges[0].kind, link.edges[0].target
-    colour = COLOURS[kind]
+    colour = colour_of(kind)
     group = ET.SubElement(parent, "g", {"class": kind, "stroke": colour})
-    sources = ", ".join(f"h{edge.source}" for edge in link.edges)
-    ET.SubElement(group, "title").text = f"{sources} → h{target} ({kind})"
+    sources = ", ".join(panel.called(edge.source) for edge in link.edges)
+    ET.SubElement(group, "title").text = f"{sources} → {panel.called(target)} ({kind})"
     draw_line(group, link, _dashes(kind), colour)
 
 
-def _draw_legend(parent: ET.Element, y: float) -> None:
+def _draw_legend(parent: ET.Element, y: float, fated: bool) -> None:
+    """The kinds of edges; in the colour of those that stay, if colours say what became of them."""
     for kind, x in ((POSITIVE, MARGIN + 10), (NEGATIVE, MARGIN + 170)):
-        line = {"d": f"M{number(x)} {number(y)}h36", "stroke": COLOURS[kind], "stroke-width": "1.5"}
+        colour = colour_of(f"{kind} {SAME}" if fated else kind)
+        line = {"d": f"M{number(x)} {number(y)}h36", "stroke": colour, "stroke-width": "1.5"}
         ET.SubElement(parent, "path", line | _dashes(kind))
         head = f"M{number(x + 42)} {number(y)}l-9 -4v8z"
-        ET.SubElement(parent, "path", {"d": head, "fill": COLOURS[kind]})
+        ET.SubElement(parent, "path", {"d": head, "fill": colour})
         write(parent, x + 50, y + 4, LEGEND[kind], {})
 
 
-def _draw_keys(parent: ET.Element, y: float, marks: Sequence[str], signs: Sequence[str]) -> None:
+def _draw_keys(
+    parent: ET.Element, y: float, marks: Sequence[str], signs: Mapping[str, str]
+) -> None:
     """The lines of the legend about a change, the first one at y."""
     x = MARGIN + 10
     for mark in marks:
@@ -185,11 +216,11 @@ def _draw_keys(parent: ET.Element, y: float, marks: Sequence[str], signs: Sequen
         ET.SubElement(parent, "rect", place | {"fill": "#ffffff"} | _frame(mark))
         write(parent, x + 50, y + 4, f"{mark}: {MARKS[mark][1]}", {})
         y += KEY
-    for sign in signs:
+    for sign, said in signs.items():
         style = {"font-family": MONO} | _rule_style(sign)
-        write(parent, x + 2, y + 4, f"{sign} {RULE_LEGEND[sign]}", style)
+        write(parent, x + 2, y + 4, f"{sign} {said}", style)
         y += KEY
 
 
 def _dashes(kind: str) -> dict[str, str]:
-    return {"stroke-dasharray": DASHES} if kind == NEGATIVE else {}
+    return {"stroke-dasharray": DASHES} if is_negative(kind) else {}

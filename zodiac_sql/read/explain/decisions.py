@@ -13,12 +13,10 @@ from typing import Any
 
 from zodiac_sql.change.stats import OperatorStats
 from zodiac_sql.read.describe import table_of
-from zodiac_sql.read.explain.shown import Table, tables
+from zodiac_sql.read.explain.shown import tables
 from zodiac_sql.read.explain.work import HypernodeWork, RuleTime
-from zodiac_sql.read.query import Answer, boxed
-
-ROWS_SHOWN = 20
-"""So many rows of a table are printed, the slowest; all of them are in the tables."""
+from zodiac_sql.read.query import Answer
+from zodiac_sql.tables import Table, first_boxed
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +106,17 @@ class Decisions:
 
         rule: string                its name
         hypernode: string           its hypernode's name: "h3"
-        ms: double                  how long it took; null if it did not run by itself
+        ms: double                  how long it took; null if none of it ran
         facts: int64                how many facts it derives, those included that others derive,
                                     too; null if that was not counted
         measured: string            "evaluation" if it is the only rule of its hypernode: the time
                                     is that of the evaluation; "body": one of several, whose body
                                     was evaluated once by itself over all that holds in the end;
                                     "module": none of it ran, as an algorithm of its own computes
-                                    the closure; "change": the only rule of a hypernode that had
-                                    work in a change; null: one of several of these
+                                    the closure; of a hypernode that had work in a change,
+                                    "change": its only rule, with all of its time; "statements": one
+                                    of several, with the statements that applied it; "together": the
+                                    same, and some of these have applied others, too
         """
         listed = self._slowest_rules()
         return table_of(
@@ -146,11 +146,7 @@ class Decisions:
         return tables(self._work, self._slowest_rules(), self.is_change, prefixes)
 
     def __str__(self) -> str:
-        told = []
-        for names, rows in self.shown():
-            more = f"\n{len(rows) - ROWS_SHOWN:,} more" if len(rows) > ROWS_SHOWN else ""
-            told.append(boxed(names, rows[:ROWS_SHOWN]) + more)
-        return "\n".join([*told, self.caption()])
+        return f"{first_boxed(self.shown())}\n{self.caption()}".lstrip()
 
     __repr__ = __str__
 

@@ -25,6 +25,7 @@ from zodiac_sql.graph.restructuring import unchanged
 from zodiac_sql.language.binding import symbols_in
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.program.build import Planned
+from zodiac_sql.program.derived_datatypes import datatypes_in
 from zodiac_sql.program.rule_sets import SetLabels
 from zodiac_sql.program.state import State, hypergraph_of
 from zodiac_sql.read.explain.decisions import Decisions, decisions
@@ -80,6 +81,7 @@ def _expected_facts(work: VerifiedFile, graph: Hypergraph) -> Mapping[str, int]:
         state=state,
         planned=planned,
         types=types_of(state.schema),
+        datatypes=datatypes_in(state),
         functions=work.functions,
         ids=work.ids,
         settings=Settings(),

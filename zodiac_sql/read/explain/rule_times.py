@@ -12,6 +12,7 @@ import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from zodiac_sql.change.rule_stats import written_as
 from zodiac_sql.database.runner import Runner
 from zodiac_sql.database.statements import distinct, drop
 from zodiac_sql.evaluate.rule_errors import evaluating
@@ -45,20 +46,14 @@ def times_of_bodies(
         columns=types_inside(work, inner),
         functions=work.functions,
         ids=work.ids,
+        datatypes=work.datatypes,
     )
     names = [rule.name for rule in hypernode.rules]
     found: dict[str, list[tuple[str, float, int]]] = defaultdict(list)
     for rule in inner.hypernode.rules:
-        written = _in_place_of(rule.name, names)
+        written = written_as(rule.name, names)
         found[written].append((rule.name, *_of_body(work, inner, rule, context)))
     return {name: _together(name, bodies) for name, bodies in found.items()}
-
-
-def _in_place_of(name: str, written: Sequence[str]) -> str:
-    """The rule that another one is evaluated for: that has its name, with something behind it."""
-    if name in written:
-        return name
-    return max((one for one in written if name.startswith(f"{one} ")), key=len)
 
 
 def _together(name: str, bodies: Sequence[tuple[str, float, int]]) -> RuleTime:

@@ -6,17 +6,14 @@ Each number that was expected stands behind the one that came, in the same colum
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from zodiac_sql.change.stats import OperatorStats
 from zodiac_sql.language.prefixed import prefixed_iri
 from zodiac_sql.read.explain.work import HypernodeWork, RuleTime
+from zodiac_sql.tables import Table
 
 DERIVED_SHOWN = 3
 """So many predicates of a hypernode are named."""
-
-Table = tuple[Sequence[str], Sequence[Sequence[Any]]]
-"""The names of the columns, and the rows."""
 
 
 def tables(

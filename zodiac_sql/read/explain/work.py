@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from zodiac_sql.change.stats import HypernodeStats, OperatorStats
+from zodiac_sql.change.stats import HypernodeStats, OperatorStats, RuleStats
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.names import is_constraint
 
@@ -30,8 +30,7 @@ class HypernodeWork:
     hypernode: Hypernode
     stats: HypernodeStats
     bodies: Mapping[str, RuleTime] | None = None
-    """The times of rules that are not alone in it, by name. None: a change is told, which does not
-    tell them apart."""
+    """The times of rules that are not alone in it, by name. None: a change is told."""
 
     @property
     def derives(self) -> list[str]:
@@ -64,8 +63,12 @@ class HypernodeWork:
         """The times of its rules."""
         names = [rule.name for rule in self.hypernode.rules]
         if self.bodies is None:
-            alone = (self.ms, None, "change") if len(names) == 1 else ()
-            return [RuleTime(name, *alone) for name in names]
+            return [_in_change(one, len(names) == 1) for one in self.stats.rules]
         if len(names) == 1:
             return [RuleTime(names[0], self.ms, self.stats.inserted, "evaluation")]
         return [self.bodies.get(name) or RuleTime(name, measured="module") for name in names]
+
+
+def _in_change(one: RuleStats, alone: bool) -> RuleTime:
+    measured = "together" if one.together else "change" if alone else "statements"
+    return RuleTime(one.rule, 1000 * one.seconds, None, measured)

@@ -168,6 +168,7 @@ def evaluate_again(work: VerifiedFile, inner: Inner) -> tuple[Fixpoint, Decision
         columns=types_inside(work, inner),
         functions=work.functions,
         ids=work.ids,
+        datatypes=work.datatypes,
     )
     with evaluating_all(work.store, hypernode, work.there):
         fixpoint, decision = evaluate(

@@ -15,6 +15,7 @@ from zodiac_sql.database.statements import create_temp, joining, temp_table
 from zodiac_sql.database.store import Store
 from zodiac_sql.language.binding import arrange, variables
 from zodiac_sql.language.decimals import is_widened
+from zodiac_sql.language.passed_on import datatype_passed_on
 from zodiac_sql.language.syntax import (
     Aggregate,
     Atom,
@@ -23,6 +24,7 @@ from zodiac_sql.language.syntax import (
     Comparison,
     Constant,
     Literal,
+    Term,
     Type,
 )
 from zodiac_sql.language.types import body_types
@@ -344,7 +346,7 @@ class BodyQuery:
             sql = self.values.shown(value) if value.text else value.sql.copy()
             native = value.type not in (None, *SYMBOLS)
             if column.mixed and native and value.type is not None:
-                sql = terms.native_text(value.sql, value.type)
+                sql = terms.native_text(value.sql, value.type, self._datatype(term, value.type))
             if value.text or (column.mixed and native):
                 texts.append(column.name)
             if column.type and is_widened(value.type, column.type):
@@ -356,6 +358,11 @@ class BodyQuery:
             ranks = [*(rank.copy() for rank in self.ranks), exp.Literal.number(OUTSIDE)]
             selected.append(exp.func("greatest", *ranks).as_(RANK, quoted=True))
         return exp.select(*selected).from_(self._inner(), copy=False), texts
+
+    def _datatype(self, term: Term, type_: Type) -> str | None:
+        """Which literals the rule makes of a native value that it passes on."""
+        program = self.program
+        return datatype_passed_on(self.literals, term, type_, program.columns, program.datatypes)
 
 
 def _everything() -> exp.Column:

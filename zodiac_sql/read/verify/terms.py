@@ -171,9 +171,9 @@ def of_native(value: exp.Expr, type_: Type) -> exp.Expr:
     return exp.case().when(there, _struct(fields))
 
 
-def native_text(value: exp.Expr, type_: Type) -> exp.Expr:
+def native_text(value: exp.Expr, type_: Type, datatype: str | None = None) -> exp.Expr:
     """The text of the term that a native value is in a column of terms of all kinds."""
-    return literal_text(value.copy(), type_, datatype_of(type_, None))
+    return literal_text(value.copy(), type_, datatype_of(type_, datatype))
 
 
 def narrowed(term: exp.Expr, type_: Type) -> exp.Expr:

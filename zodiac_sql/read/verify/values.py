@@ -18,6 +18,7 @@ from zodiac_sql.language.functions import (
     fixed_texts,
     signature,
 )
+from zodiac_sql.language.passed_on import Datatypes
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Call, Expression, Type, Variable
 from zodiac_sql.language.types import expression_type, is_narrowed
@@ -48,6 +49,8 @@ class ProgramMeaning:
     share: tuple[int, int] | None = None
     at_once: bool = False
     """Whether queries are parts of a recursive statement: then no table can be made on the way."""
+    datatypes: Datatypes = field(default_factory=dict)
+    """Which literals native values are where rules copy them to columns of terms."""
 
     @property
     def columns(self) -> dict[str, list[Type | None]]:

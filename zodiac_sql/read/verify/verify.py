@@ -9,7 +9,7 @@ of the last Change can still be asked for.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -45,6 +45,7 @@ from zodiac_sql.read.verify.expected import (
 from zodiac_sql.read.verify.work import Sample, VerifiedFile
 from zodiac_sql.rewrite.rewritten_hypernode import Inner
 from zodiac_sql.sql.relations import HOLDS
+from zodiac_sql.tables import Table, first_as_html
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -100,6 +101,23 @@ class Verification:
             raise QueryError(f"there is no predicate {predicate}")
         nothing = no_facts(self._state.schema[name].columns or (HOLDS,))
         return self._samples.get(name, Sample(nothing, nothing))
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: that nothing differs, or tables of what does."""
+        is_so = "exactly" if self else "not"
+        told = f"The database is {is_so} what its rules and facts entail: {self.predicates:,} "
+        told += f"predicates, {self.facts:,} facts, in {self.seconds:.2f} s"
+        return f"<p>{told}</p>" + first_as_html(self._tables())
+
+    def _tables(self) -> Iterator[Table]:
+        names = sorted({*self.missing, *self.surplus})
+        if names:
+            rows = [(name, self.missing.get(name, 0), self.surplus.get(name, 0)) for name in names]
+            yield ("predicate", "missing", "surplus"), rows
+        if self.tables:
+            yield ("table", "missing", "surplus"), [(n, *two) for n, two in self.tables.items()]
+        if self.unsupported:
+            yield ("table", "facts with ranks out of order"), [*self.unsupported.items()]
 
     def __bool__(self) -> bool:
         """Whether nothing differs."""

@@ -12,8 +12,10 @@ from zodiac_sql.database.statements import anti_join
 from zodiac_sql.database.store import Store
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.functions import Functions
+from zodiac_sql.language.passed_on import Datatypes
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
+from zodiac_sql.program.derived_datatypes import datatypes_in
 from zodiac_sql.program.state import State
 from zodiac_sql.read.verify.values import ProgramMeaning
 from zodiac_sql.rewrite.rewritten_hypernode import Inner
@@ -56,6 +58,11 @@ class VerifiedFile:
     """Tables of hypernodes that have to be compared with what the hypernodes derive."""
     facts: int = 0
 
+    @property
+    def datatypes(self) -> Datatypes:
+        """Which literals the native values of columns are."""
+        return datatypes_in(self.state)
+
     def known(self, inner: Inner) -> Mapping[str, Predicate]:
         """All predicates, including those inside a hypernode."""
         return {**self.state.schema, **inner.schema} if inner.schema else self.state.schema
@@ -66,7 +73,10 @@ class VerifiedFile:
         both = (inner.hypernode, hypernode)
         names = {name for one in both for name in one.reads.union(one.derives)}
         return ProgramMeaning(
-            {name: known[name] for name in sorted(names)}, self.functions, self.ids
+            {name: known[name] for name in sorted(names)},
+            self.functions,
+            self.ids,
+            datatypes=self.datatypes,
         )
 
     def note(self, table: str, missing: int, surplus: int) -> None:

@@ -69,6 +69,12 @@ class WhyNot:
 
     __repr__ = __str__
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from zodiac_sql.read.why.show_absence import html_form
+
+        return html_form(self)
+
     def to_dict(self) -> dict[str, Any]:
         """As plain data, for JSON: `goal`, `holds`, `notes`, and `attempts` with their fields.
 

@@ -267,7 +267,7 @@ def _asking(
     def relation(name: str, version: Version) -> Relation:
         return facts if version is Version.CANDIDATE else read(known, name, hypernode)
 
-    context = Context(relation, known.types, known.functions, known.ids)
+    context = known.context(relation)
     plan = candidate_check(exact, *leading)
     own = tables.parts[predicate]
     key = (

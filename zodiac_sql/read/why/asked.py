@@ -28,9 +28,10 @@ from zodiac_sql.language.schema import Schema
 from zodiac_sql.language.syntax import Atom, Column, Rule, Term, Type, Variable
 from zodiac_sql.language.types import is_narrowed
 from zodiac_sql.names import NUMBER, RANK
+from zodiac_sql.program.derived_datatypes import datatypes_after
 from zodiac_sql.read.why.own_ints import with_own_ints
 from zodiac_sql.sql.class_pairs import joined
-from zodiac_sql.sql.context import Context
+from zodiac_sql.sql.context import Context, Relations
 from zodiac_sql.sql.plan import Version, candidate_check
 from zodiac_sql.sql.relations import OUTSIDE, Part, Relation, columns_of, rank_of, source, table
 from zodiac_sql.sql.select import Instances, compile_instances
@@ -90,6 +91,12 @@ class Known:
         return self.cache.get(
             "types", lambda: {n: tuple(c.meant for c in p.columns) for n, p in self.schema.items()}
         )
+
+    def context(self, relation: Relations) -> Context:
+        """What rendering rules needs to know, with what they read."""
+        rules = self.graph.rules
+        found = self.cache.get("datatypes", lambda: datatypes_after(self.schema, tuple(rules())))
+        return Context(relation, self.types, self.functions, self.ids, datatypes=found)
 
 
 # --- the facts that are asked about ---------------------------------------------------------------
@@ -231,11 +238,8 @@ def instances(
     ranked = below.hypernode if below else None
     if not all(known.sources.relation(atom.predicate).rows for atom in rule.positive_atoms()):
         return [[] for _ in facts]
-    context = Context(
-        lambda n, version: facts_asked if version is Version.CANDIDATE else read(known, n, ranked),
-        known.types,
-        known.functions,
-        known.ids,
+    context = known.context(
+        lambda n, version: facts_asked if version is Version.CANDIDATE else read(known, n, ranked)
     )
     key = (
         "instances", rule.name, most, ranked, plan_key(candidate_check(exact, _NUMBER), context)

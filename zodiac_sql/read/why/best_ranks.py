@@ -29,13 +29,10 @@ from zodiac_sql.evaluate.semi_naive import Fixpoint, semi_naive
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import (
-    SAME,
+    COPY,
     Atom,
-    Call,
     Comparison,
-    Constant,
     Rule,
-    Type,
     Variable,
 )
 from zodiac_sql.names import CHANGE_FACTS, RANK
@@ -118,8 +115,7 @@ def _checked(rule: Rule, schema: Mapping[str, Predicate]) -> Rule:
     terms, same = list(rule.head.terms), tuple[Comparison, ...]()
     if best and schema[predicate].columns[best.place].mixed:
         there = Variable(f"_:{_PREFIX}")
-        as_term = Call("if", (Constant(Type.BOOL, True), terms[best.place], there))
-        same = (Comparison(there, SAME, as_term),)
+        same = (Comparison(there, COPY, terms[best.place]),)
         terms[best.place] = there
     atom = Atom(_there(predicate), tuple(terms))
     return replace(rule, body=(atom, *rule.body, *same), best=None)

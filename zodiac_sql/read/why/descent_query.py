@@ -106,7 +106,7 @@ class _Ways:
 
         exact = replace(rule, body=with_own_ints(rule.body, known.types, known.functions))
         plan = candidate_check(exact, *(Variable(key.name) for key in keys))
-        return plan, Context(relation, known.types, known.functions, known.ids)
+        return plan, known.context(relation)
 
     # The statement
 

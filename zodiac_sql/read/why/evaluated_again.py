@@ -47,7 +47,6 @@ from zodiac_sql.read.why.paths import (
     tree_of_edges,
 )
 from zodiac_sql.rewrite.rewritten_hypernode import Inner
-from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.relations import Part, Relation, part_query, rank_of
 from zodiac_sql.storage.sources import Sources, inside, own
 
@@ -263,11 +262,9 @@ class Again:
         store, inner = self._aside(), self._inner(number)
         schema = {**self.known.schema, **inner.schema}
         around = inside(self.known.sources, inner, number)
-        context = Context(
-            lambda name, version: around.relation(name, without=number),
-            {name: tuple(c.meant for c in p.columns) for name, p in schema.items()},
-            self.known.functions,
-            self.known.ids,
+        context = replace(
+            self.known.context(lambda name, version: around.relation(name, without=number)),
+            columns={name: tuple(c.meant for c in p.columns) for name, p in schema.items()},
         )
         runner = Runner(store)
         work = Evaluation(runner, inner.forms, schema, context, inner.rows)

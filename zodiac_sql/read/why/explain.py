@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from typing import Any, cast
@@ -37,7 +37,6 @@ from zodiac_sql.read.why.paths import Path
 from zodiac_sql.read.why.proof import Absent, Bound, Fact, Group, Step, Test
 from zodiac_sql.read.why.search import Derivation
 from zodiac_sql.read.why.spelling import bare, compared, filled_in, spelled
-from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.forms import ENCODED, PLAIN
 from zodiac_sql.sql.relations import HOLDS
 from zodiac_sql.sql.select import compile_goals
@@ -323,9 +322,7 @@ def solutions(known: Known, body: tuple[Literal, ...], names: Sequence[str]) -> 
     rule = Rule("", Atom("", ()), body)
     missing = sorted(symbols_in([rule]) - known.ids.keys())
     ids = {**known.ids, **as_written(known.store, missing)}
-    context = Context(
-        lambda name, _: known.sources.relation(name), known.types, known.functions, ids
-    )
+    context = replace(known, ids=ids).context(lambda name, _: known.sources.relation(name))
     return compile_goals(body, names, context)
 
 

@@ -21,7 +21,6 @@ from zodiac_sql.language.syntax import (
 )
 from zodiac_sql.read.why.asked import Instance, Key, Known, one_nan, stored
 from zodiac_sql.read.why.own_ints import with_own_ints
-from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Plan, Scan, Version, join_order, without_locals
 from zodiac_sql.sql.relations import Relation
 from zodiac_sql.sql.select import Instances, compile_instances
@@ -125,7 +124,7 @@ def _solutions(
         return known.sources.relation(name) if moved is None or version is Version.ALL else moved
 
     plan = Plan(Rule("", Atom("", ()), literals), join_order(scans), body)
-    return body, compile_instances(plan, Context(read, known.types, known.functions, known.ids))
+    return body, compile_instances(plan, known.context(read))
 
 
 def _lacks(

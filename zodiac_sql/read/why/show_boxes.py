@@ -21,6 +21,7 @@ from zodiac_sql.read.why.show_parts import (
     cut,
     listed,
     plain,
+    rounded,
     shown,
     size_below,
     unlisted,
@@ -35,8 +36,8 @@ WIDE = 12
 """How many facts of a step, steps of a fact, and goals are drawn."""
 TOOLTIP = 1000
 """Characters of a line of a tooltip."""
-RULE_LINES = 4
-"""On how many lines a rule is drawn."""
+LINES = 4
+"""On how many lines a rule, a fact or a value is drawn, if it is not what was asked for."""
 MEMBERS = 4
 """How many solutions of a group are drawn."""
 NOTHING = "nothing to explain"
@@ -66,9 +67,9 @@ STYLES: dict[Kind, Style] = {
 
 @dataclass(frozen=True, slots=True)
 class TextBox:
-    """A box with its lines, and the texts that these begin.
+    """A box with its lines, and the texts of which these are.
 
-    The first lines of a rule's box, as many as `rule_lines`, are the rule itself.
+    The first `head` lines are those of the fact, the rule or what else it is about.
     """
 
     id: int
@@ -76,7 +77,7 @@ class TextBox:
     lines: tuple[str, ...]
     full: tuple[str, ...]
     goal: bool = False
-    rule_lines: int = 0
+    head: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +87,15 @@ class Picture:
     boxes: list[TextBox] = field(default_factory=list)
     arrows: list[Edge] = field(default_factory=list)
 
-    def add(self, kind: Kind, texts: Sequence[str], goal: bool = False, rule_lines: int = 0) -> int:
-        """Add a box; returns its number."""
+    def add(self, kind: Kind, texts: Sequence[str], goal: bool = False) -> int:
+        """Add a box; returns its number. What was asked for is never cut."""
         texts = [plain(text) for text in texts]
-        lines = tuple(cut(text, CHARACTERS_SHOWN) for text in texts)
-        full = tuple(cut(text, TOOLTIP) for text in texts)
-        self.boxes.append(TextBox(len(self.boxes) + 1, kind, lines, full, goal, rule_lines))
-        return len(self.boxes)
+        head = _wrapped(texts[0], None if goal else LINES)
+        rest = [line for text in texts[1:] for line in _wrapped(text, LINES)]
+        full = tuple(text if goal else cut(text, TOOLTIP) for text in texts)
+        number = len(self.boxes) + 1
+        self.boxes.append(TextBox(number, kind, (*head, *rest), full, goal, len(head)))
+        return number
 
     def join(self, source: int, target: int, kind: str = POSITIVE) -> None:
         """Add an arrow."""
@@ -214,10 +217,8 @@ class _Drawer:
         missing = [self._absent(shown(absent, self.explanation)) for absent in step.absent[:WIDE]]
         if len(step.absent) > WIDE:
             missing.append(self.rest(len(step.absent) - WIDE, "absent"))
-        rule = _rule(step)
-        place = self.drawn.add(
-            "rule", [*rule, *_said(step, self.explanation)], rule_lines=len(rule)
-        )
+        rule = by(step).removeprefix("by ")
+        place = self.drawn.add("rule", [rule, *_said(step, self.explanation)])
         for source in sources:
             self.drawn.join(source, place)
         for source in dict.fromkeys(missing):
@@ -231,10 +232,14 @@ class _Drawer:
         return self.places[text]
 
 
-def _rule(step: Step) -> list[str]:
-    """The rule of a step on a few lines."""
-    text = by(step).removeprefix("by ")
-    return textwrap.wrap(text, CHARACTERS_SHOWN, max_lines=RULE_LINES, placeholder="…")
+def _wrapped(text: str, most: int | None) -> list[str]:
+    """A text on lines, at most so many: the last one says if more was to come.
+
+    Of numbers, those digits are left out that a float has only by chance.
+    """
+    return textwrap.wrap(
+        rounded(text), CHARACTERS_SHOWN, max_lines=most, placeholder="…", break_on_hyphens=False
+    ) or [""]
 
 
 def _said(step: Step, explanation: Explanation) -> Iterator[str]:

@@ -6,19 +6,14 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING
 
+from zodiac_sql.folds import DEEPEST, GREEN, GREY, RED, UNFOLDED, coloured
 from zodiac_sql.read.why.show_boxes import NOTHING
 from zodiac_sql.read.why.show_outline import Line, OutlineLimits, outline
 
 if TYPE_CHECKING:
     from zodiac_sql.read.why.proof import Explanation
 
-# Browsers stop nesting after some hundred levels.
-LIMITS = OutlineLimits(facts=300, depth=60, wide=100)
-UNFOLDED = 3
-"""How many levels are open at first."""
-
-# Readable on white and on black.
-GREY, GREEN, RED = "color:#808080", "color:#0a8a62", "color:#d55e00"
+LIMITS = OutlineLimits(facts=300, depth=DEEPEST, wide=100)
 
 
 def html_form(explanation: Explanation) -> str:
@@ -44,12 +39,11 @@ def _pieces(lines: list[Line]) -> Iterator[str]:
 
 def _shown(line: Line) -> str:
     """A line with what is said beside it."""
-    note = f' <span style="{GREY}">{escape(line.note)}</span>' if line.note else ""
+    note = f" {coloured(line.note, GREY)}" if line.note else ""
     style = {"absent": RED, "fold": GREY, "step": GREY}.get(line.kind, "")
     if line.explicit:
         style = GREEN
-    text = escape(line.text)
-    return (f'<span style="{style}">{text}</span>' if style else text) + note
+    return coloured(line.text, style) + note
 
 
 def _rule(line: Line) -> str:

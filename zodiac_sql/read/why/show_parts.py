@@ -35,6 +35,29 @@ def shown(part: object, explanation: Explanation) -> str:
     return plain(prefixed(str(part), explanation.prefixes))
 
 
+_LONG_FLOAT = re.compile(
+    r'"(?:[^"\\]|\\.)*"|<[^\s<>]*>|(?<![\w.])\d+\.\d{10,}(?:e[-+]?\d+)?(?![\w.])'
+)
+"""A text in quotes or an IRI, which stays as it is, or a float with many digits."""
+
+
+_SIDES = re.compile(r"(-?\d+(?:\.\d+)?) (?:[<>]|!=) (-?\d+(?:\.\d+)?)")
+
+
+def rounded(text: str) -> str:
+    """The text with floats to 15 digits, for pictures: 15.300000000000004 is 15.3.
+
+    A comparison stays as it is where only the digits behind tell its sides apart.
+    """
+
+    def short(found: re.Match[str]) -> str:
+        return found[0] if found[0][0] in '"<' else repr(float(f"{float(found[0]):.15g}"))
+
+    found = _LONG_FLOAT.sub(short, text)
+    sides = _SIDES.fullmatch(found)
+    return text if sides and float(sides[1]) == float(sides[2]) else found
+
+
 def cut(text: str, longest: int = LONGEST) -> str:
     """The text, or its beginning if it is long."""
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"

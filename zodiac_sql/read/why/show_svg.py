@@ -57,7 +57,7 @@ def svg_document(explanation: Explanation) -> str:
 
 
 def _title(drawn: Picture) -> str:
-    return "Why " + ", ".join(box.lines[0] for box in drawn.boxes if box.goal)
+    return "Why " + ", ".join(box.full[0] for box in drawn.boxes if box.goal)
 
 
 def _size(box: TextBox) -> tuple[float, float]:
@@ -71,8 +71,8 @@ def _draw_box(parent: ET.Element, box: TextBox, place: Place) -> None:
     ET.SubElement(group, "title").text = "\n".join(box.full)
     ET.SubElement(group, "rect", placed(place) | _border(box.kind, box.goal))
     for index, line in enumerate(box.lines):
-        style = {"font-weight": "bold"} if box.goal and not index else {}
-        if index < box.rule_lines:
+        style = {"font-weight": "bold"} if box.goal and index < box.head else {}
+        if box.kind == "rule" and index < box.head:
             style = {"fill": "#555555"}
         write(group, place.x + PADDING, place.y + LINE * (index + 1), line, style)
 

@@ -16,16 +16,13 @@ from zodiac_sql.evaluate.rule_errors import evaluating_all
 from zodiac_sql.read.why.asked import Instance, Key, Known, uses
 from zodiac_sql.read.why.best_ranks import every_best
 from zodiac_sql.read.why.evaluated_again import Order
-from zodiac_sql.sql.context import Context
 from zodiac_sql.storage.sources import own
 
 
 def with_all_values(known: Known, number: int) -> Order:
     """A hypernode evaluated again, with all values that were the best of their group for a time."""
     hypernode = known.graph[number]
-    context = Context(
-        lambda name, version: known.sources.relation(name), known.types, known.functions, known.ids
-    )
+    context = known.context(lambda name, version: known.sources.relation(name))
     with evaluating_all(known.store, hypernode, known.sources):
         found = every_best(known.store, hypernode, known.schema, context)
     sources = own(known.sources)

@@ -46,7 +46,6 @@ from zodiac_sql.read.why.known import known_of, prefixes_of, search_in
 from zodiac_sql.read.why.search import ProofSearch
 from zodiac_sql.read.why.spelling import bare, compared, filled_in, spelled
 from zodiac_sql.read.why.why import answers, goal_of, key_of, proof_of, written_name
-from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.emptiness import goals_are_empty
 
 MOST_ATTEMPTS = 200
@@ -217,12 +216,7 @@ class _Tried:
         bound = arrange(part).bound
         ties = [Comparison(Variable(n), "=", c) for n, c in given.items() if n in bound]
         goals = (*part, *ties)
-        context = Context(
-            lambda name, _: self.known.sources.relation(name),
-            self.known.types,
-            self.known.functions,
-            self.known.ids,
-        )
+        context = self.known.context(lambda name, _: self.known.sources.relation(name))
         if goals_are_empty(goals, context):
             return None
         names = sorted(bound)
