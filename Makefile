@@ -11,7 +11,7 @@ READY := $(VENV)/.ready
 
 MINUTES ?= 60
 
-.PHONY: demo test check java fuzz bench vscode clean
+.PHONY: demo test check java browser fuzz bench vscode clean
 
 demo: $(READY)
 	$(BIN)/python examples/wind_farm/demo.py
@@ -22,7 +22,7 @@ demo: $(READY)
 # again, which was a fifth of the time of the tests of the command line.
 # The checks use one core, so they run beside the tests. What they say stands at the end, and a check
 # that fails lets the whole fail.
-test: $(READY) java
+test: $(READY) java browser
 	folder=$$(mktemp -d) && { \
 	$(MAKE) --no-print-directory check >"$$folder/checks" 2>&1 & checks=$$!; \
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --numprocesses 3 --dist loadgroup --basetemp "$$folder/tests"; tests=$$?; \
@@ -58,6 +58,12 @@ java:
 	@java -version >/dev/null 2>&1 || test -n "$$JAVA_HOME" \
 		|| { apt-get update && apt-get install -y default-jre-headless; } \
 		|| echo "No Java, and it cannot be installed here: tests that need Spark are skipped. See the README."
+
+# The page is tested in a real browser. Root may install it on Debian.
+browser:
+	@command -v chromium >/dev/null 2>&1 && command -v chromedriver >/dev/null 2>&1 \
+		|| { apt-get update && apt-get install -y --no-install-recommends chromium chromium-driver; } \
+		|| echo "No chromium, and it cannot be installed here: tests of the page are skipped."
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

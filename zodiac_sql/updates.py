@@ -86,7 +86,8 @@ class Updates:
 
         with self._collecting(how) as collected:
             yield collected
-            change = self._done(apply, collected, progress)
+            with self._seen(progress) as seen:
+                change = self._done(apply, collected, seen)
             self._session.times.add(change)
             log_change(change, self._session.path)
             for server in self._session.held.connection.instance.served:
@@ -111,7 +112,8 @@ class Updates:
 
         with self._collecting(how) as collected:
             yield collected
-            self._done(preview, collected, progress)
+            with self._seen(progress) as seen:
+                self._done(preview, collected, seen)
 
     @contextmanager
     def planning(self, how: Changing | None = None) -> Iterator[Collected]:
@@ -137,6 +139,28 @@ class Updates:
         """A block in which no other thread changes the database, if it is served."""
         instance = self._session.held.connection.instance
         return instance.turns.turn() if instance.served else nullcontext()
+
+    @contextmanager
+    def _seen(self, progress: Progress | None) -> Iterator[Progress | None]:
+        """A report of progress, from which servers hear, too, if there are any."""
+        servers = self._session.held.connection.instance.served
+        if not servers:
+            yield progress
+            return
+
+        def seen(hypernode: str, number: int, total: int) -> None:
+            for server in servers:
+                server.sees((hypernode, number, total))
+            if progress:
+                progress(hypernode, number, total)
+
+        try:
+            for server in servers:
+                server.sees(("", 0, 0))
+            yield seen
+        finally:
+            for server in servers:
+                server.sees(None)
 
     @contextmanager
     def _alone_collecting(self, how: Changing | None) -> Iterator[Collected]:

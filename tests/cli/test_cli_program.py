@@ -17,7 +17,7 @@ COMMANDS = [
     "run", "add-rules", "drop-rules", "ontology", "insert", "delete", "stream", "query", "sparql",
     "show", "graph", "why", "why-not", "inconsistencies", "explain", "profile", "verify", "export",
     "backup", "check", "format", "lsp",
-    "keep-feed", "changes", "alter", "compact", "serve",
+    "keep-feed", "changes", "alter", "compact", "serve", "ui",
 ]  # fmt: skip
 
 

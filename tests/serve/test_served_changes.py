@@ -76,11 +76,18 @@ def test_updates_and_rules(client: httpx.Client, kb: KnowledgeBase) -> None:
     asked = {"add": "far: far(X) :- path(1, X).", "set": "odd", "preview": True, "samples": 2}
     preview = told(client.post("/rules", json=asked))
     assert preview["inserted"] == {"far": 3}
-    assert len(preview["samples"]["far"]["inserted"]) == 2
+    far = preview["samples"]["far"]
+    assert far["inserted_goals"] == [f"far({fact['s']})" for fact in far["inserted"]]
+    assert (len(far["inserted"]), far["deleted_goals"]) == (2, [])
+    why = told(client.post("/rules", json={**asked, "why": far["inserted_goals"][0]}))["why"]
+    assert "odd/far derives it (added by the change)" in why
     assert "far" not in kb.rules()["name"].to_pylist()
     told(client.post("/rules", json={**asked, "preview": False}))
     assert kb.rule_sets()["set"].to_pylist() == ["main", "odd"]
     told(client.post("/rules", json={"replace": "", "set": "odd"}))
+    gone = {"drop": ["loop"], "preview": True, "samples": 1}
+    goal = told(client.post("/rules", json=gone))["samples"]["loop"]["deleted_goals"][0]
+    assert "loop" in told(client.post("/rules", json={**gone, "why": goal}))["why"]
     told(client.post("/rules", json={"drop": ["loop"]}))
     assert kb.rules()["name"].to_pylist() == ["path", "longer", "loops"]
     preview = told(client.post("/update?preview=true", json={"delete": {"edge": [[3, 1]]}}))

@@ -97,7 +97,7 @@ def test_the_same_output_and_status(
         ours = called(*command)
         monkeypatch.chdir(alone)
         theirs = called(*command)
-        assert ours.exit_code == theirs.exit_code, (command, ours.stderr)
+        assert ours.exit_code == theirs.exit_code, (command, ours.stderr, theirs.stderr)
         assert masked(ours.stderr) == masked(theirs.stderr), command
         if command[0] not in ("run", "verify"):
             assert masked(ours.stdout) == masked(theirs.stdout), command

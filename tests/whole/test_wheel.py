@@ -41,6 +41,8 @@ def test_wheel_holds_what_is_needed_at_run_time(wheel: Path) -> None:
     assert "zodiac_sql/language/grammar.lark" in names
     assert "zodiac_sql/py.typed" in names
     assert "zodiac_sql/read/why/explanation.schema.json" in names
+    page = {path.name for path in (ROOT / "zodiac_sql" / "serve" / "page").iterdir()}
+    assert page == {n.rpartition("/")[2] for n in names if n.startswith("zodiac_sql/serve/page/")}
     sources = {path.name for path in (ROOT / "zodiac_sql").rglob("*.sql")}
     assert {n.rpartition("/")[2] for n in names if n.endswith(".sql")} == sources
     packages = {path.parent.name for path in (ROOT / "zodiac_sql").rglob("*.py")}

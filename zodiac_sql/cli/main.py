@@ -36,6 +36,7 @@ from zodiac_sql.cli.output import say
 from zodiac_sql.cli.profile_command import profile
 from zodiac_sql.cli.read_commands import backup, compact, export, graph, query, show, sparql, verify
 from zodiac_sql.cli.serve_command import serve
+from zodiac_sql.cli.ui_command import ui
 from zodiac_sql.cli.why_commands import inconsistencies, why, why_not
 from zodiac_sql.errors import (
     MissingFunctionWarning,
@@ -173,6 +174,7 @@ for _command in (
     alter,
     compact,
     serve,
+    ui,
 ):
     app.command()(_command)  # the help lists them in this order
 

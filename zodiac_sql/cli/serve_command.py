@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,6 +20,7 @@ from zodiac_sql.serve.place import path_of, place_of
 
 if TYPE_CHECKING:
     from zodiac_sql.knowledge_base import KnowledgeBase
+    from zodiac_sql.serve.server import Server
 
 
 def serve(
@@ -53,16 +56,18 @@ def serve(
     if place_of(db) is not None:
         raise Refused(f"{db} is served already: {path_of(db)} says where.")
     with changing(db, {}) as opened:
-        serve_until_stopped(opened.kb, db, options)
+        serve_until_stopped(opened.kb, db, options, partial(told, db=db))
 
 
-def serve_until_stopped(kb: KnowledgeBase, db: str, options: dict[str, Any]) -> None:
-    """Serve until a signal comes."""
+def serve_until_stopped(
+    kb: KnowledgeBase, db: str, options: dict[str, Any], begun: Callable[[Server], None]
+) -> None:
+    """Serve until a signal comes. `begun` is called when the server answers."""
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     with kb.serve(**options) as server:
-        told(server, db)
+        begun(server)
         while not stop.wait(_LOOKS):
             look_after(kb)
     say(f"{db} is served no more")
@@ -80,7 +85,7 @@ def look_after(kb: KnowledgeBase) -> None:
         say(f"warning: {error}")
 
 
-def told(server: Any, db: str) -> None:
+def told(server: Server, db: str) -> None:
     """Say where the server answers."""
     echo(f"{db} is served at {server.url}; {path_of(db)} has the tokens")
     output().flush()

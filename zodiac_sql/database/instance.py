@@ -23,6 +23,9 @@ class Served:
 
     hears: Callable[[Any], None]
     """Is called with each change that this process has published."""
+    sees: Callable[[tuple[str, int, int] | None], None]
+    """Is called with the hypernode that a change, or a preview, is about to evaluate, how many it
+    has done, and how many there are; with None when nothing is computed any more."""
     renew: Callable[[], None]
     """Closes its connections, which are made again when they are needed."""
     stop: Callable[[], None]

@@ -25,6 +25,11 @@ class Turns:
         self._depth = 0
         self._waiting: deque[tuple[int, Event]] = deque()
 
+    @property
+    def waiting(self) -> int:
+        """How many threads wait for their turn."""
+        return len(self._waiting)
+
     @contextmanager
     def turn(self) -> Iterator[None]:
         """Wait until no other thread has the turn, and have it inside the block."""

@@ -9,6 +9,8 @@ answers.py        what is in an answer: JSON, CSV, Arrow
 running.py        work in threads, which ends when its client goes away
 following.py      changes as they come
 sparql_results.py answers by the SPARQL protocol
+looking.py        what the page shows beside what others ask, too
+page_files.py     the files of the page (page/), which run in a browser
 metrics.py        figures for Prometheus
 commands.py       commands of `zodiac` for a file that this process has open
 """

@@ -114,8 +114,11 @@ def error_response(error: ZodiacError) -> Response:
 
 def _problem(problem: Any) -> Mapping[str, Any]:
     span = problem.span
-    where = {} if span is None else {"line": span.line, "column": span.column}
-    return {"message": problem.message, **where}
+    told = {"message": problem.message, **({"hint": problem.hint} if problem.hint else {})}
+    if span is None:
+        return told
+    end = {"end_line": span.end_line, "end_column": span.end_column}
+    return {**told, "line": span.line, "column": span.column, **end}
 
 
 def _status(error: ZodiacError) -> int:

@@ -13,9 +13,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from zodiac_sql.errors import ZodiacError
-from zodiac_sql.serve import changing, following, questions, sparql_protocol
+from zodiac_sql.serve import changing, following, looking, questions, sparql_protocol
 from zodiac_sql.serve.answers import error_response, json_response
 from zodiac_sql.serve.commands import command
+from zodiac_sql.serve.page_files import page
 from zodiac_sql.serve.requests import Unacceptable
 from zodiac_sql.serve.service import Service
 
@@ -38,6 +39,15 @@ _ASKED: tuple[tuple[str, tuple[str, ...], Answering], ...] = (
     ("/metrics", ("GET",), questions.metrics),
     ("/health", ("GET",), questions.health),
     ("/command", ("POST",), command),
+    ("/", ("GET",), page),
+    ("/page/{file}", ("GET",), page),
+    ("/recent", ("GET",), looking.recent),
+    ("/names", ("GET",), looking.names),
+    ("/facts/{predicate:path}", ("GET",), looking.facts),
+    ("/moved/{predicate:path}", ("GET",), looking.moved),
+    ("/text", ("GET",), looking.text),
+    ("/graph", ("GET",), looking.graph),
+    ("/explain", ("POST",), looking.explain),
     *((f"/{name}", ("GET",), partial(questions.listed, name=name)) for name in questions.LISTS),
 )
 

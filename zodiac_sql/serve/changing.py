@@ -13,13 +13,17 @@ from starlette.responses import Response
 
 from zodiac_sql.change.change import Change
 from zodiac_sql.errors import DataError
+from zodiac_sql.read.why.why_violated import fact_of
 from zodiac_sql.serve.answers import ARROW, CSV, change_as_json, json_response
 from zodiac_sql.serve.requests import Asked, is_set, json_of, limits_of, number, read, wanted
 from zodiac_sql.serve.service import Service
 from zodiac_sql.stream.updates import Item
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from zodiac_sql.knowledge_base import KnowledgeBase
+    from zodiac_sql.language.schema import Predicate
 
 Verb = Literal["insert", "delete"]
 
@@ -77,7 +81,7 @@ async def update(service: Service, request: Request) -> Response:
     limits = limits_of(asked.parameters, service.limits)
     given = json_of(asked.text())
     if is_set(asked.parameters, "preview"):
-        made = partial(_previewed, given, 0)
+        made = partial(_previewed, given, 0, None)
     else:
         made = partial(_updated, given, not is_set(asked.parameters, "no_check"))
     return _told(await service.change(request, limits, made))
@@ -86,7 +90,8 @@ async def update(service: Service, request: Request) -> Response:
 async def rules(service: Service, request: Request) -> Response:
     """Add a text of rules, drop some, or replace all of a set; or preview that.
 
-    A preview shows up to `samples` facts of each predicate that would enter or leave.
+    A preview shows up to `samples` facts of each predicate that would enter or leave, and why one
+    of them would: the goal `why`.
     """
     asked = await read(request)
     fields = asked.fields("add")
@@ -99,7 +104,7 @@ async def rules(service: Service, request: Request) -> Response:
     if not given.keys() - {"set"}:
         raise DataError('a text of rules is missing: "add", "drop" or "replace"')
     if is_set(fields, "preview"):
-        made = partial(_previewed, given, number(fields, "samples") or 0)
+        made = partial(_previewed, given, number(fields, "samples") or 0, fields.get("why"))
     else:
         made = partial(_updated, given, not is_set(fields, "no_check"))
     return _told(await service.change(request, limits_of(fields, service.limits), made))
@@ -114,12 +119,14 @@ def _updated(given: Any, check: bool, kb: KnowledgeBase) -> dict[str, Any]:
     return change_as_json(_tell(given, kb._updates.streaming({"check": check})))
 
 
-def _previewed(given: Any, samples: int, kb: KnowledgeBase) -> dict[str, Any]:
-    """What an update would do."""
+def _previewed(given: Any, samples: int, why: str | None, kb: KnowledgeBase) -> dict[str, Any]:
+    """What an update would do, and why it would do that to a fact."""
     with kb.preview() as preview:
         Item(_harmless(given)).step_for(kb._session.state).tell(preview)
     change = preview.change
     told = {"preview": True, **change_as_json(change)}
+    if why:
+        told["why"] = str(change.why(why))
     return {**told, "samples": _samples(change, samples)} if samples else told
 
 
@@ -131,19 +138,29 @@ def _tell(given: Any, updating: Any) -> Change:
 
 
 def _samples(change: Change, most: int) -> dict[str, Any]:
-    """Facts that would move, by predicate."""
-    names = sorted({*change.inserted, *change.deleted})
-    return {
-        name: {
-            "inserted": change.inserted_facts(name, most).to_pylist()
-            if change.inserted.get(name)
-            else [],
-            "deleted": change.deleted_facts(name, most).to_pylist()
-            if change.deleted.get(name)
-            else [],
+    """Facts that would move, by predicate, and how each is written as a goal."""
+    sides = change.sides()
+    before, after = sides.before.facts.schema, sides.after.facts.schema
+    told: dict[str, Any] = {}
+    for name in sorted({*change.inserted, *change.deleted}):
+        enters = change.inserted_facts(name, most) if change.inserted.get(name) else None
+        leaves = change.deleted_facts(name, most) if change.deleted.get(name) else None
+        told[name] = {
+            "inserted": enters.to_pylist() if enters else [],
+            "deleted": leaves.to_pylist() if leaves else [],
+            "inserted_goals": _goals(after.get(name), enters),
+            "deleted_goals": _goals(before.get(name), leaves),
         }
-        for name in names
-    }
+    return told
+
+
+def _goals(known: Predicate | None, facts: pa.Table | None) -> list[str]:
+    """Facts as goals."""
+    if known is None or not facts:
+        return []
+    columns = [column.to_pylist() for column in facts.columns] if known.columns else []
+    rows = zip(*columns, strict=True) if columns else [()] * facts.num_rows
+    return [fact_of(known, row) for row in rows]
 
 
 def _harmless(given: Any) -> Any:

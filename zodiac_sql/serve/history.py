@@ -37,6 +37,19 @@ class SeenChange:
     """Of a stream: how many updates waited behind it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Working:
+    """A change, or the preview of one, that is being computed."""
+
+    since: float
+    """Seconds since 1970."""
+    hypernode: str
+    """The one that is evaluated; empty before the first."""
+    done: int
+    """How many are done, of `total`."""
+    total: int
+
+
 @dataclass(slots=True)
 class Totals:
     """Sums since the server began."""
@@ -53,6 +66,8 @@ class History:
     """Hears of changes, in the threads that make them."""
 
     totals: Totals = field(default_factory=Totals)
+    working: Working | None = None
+    """What is being computed."""
     _last: deque[SeenChange] = field(default_factory=lambda: deque(maxlen=KEPT))
     _lock: Lock = field(default_factory=Lock)
 
@@ -67,6 +82,11 @@ class History:
             totals.inserted += sum(seen.inserted.values())
             totals.deleted += sum(seen.deleted.values())
             totals.seconds += seen.seconds
+
+    def sees(self, at: tuple[str, int, int] | None) -> None:
+        """Note what is being computed: a hypernode, how many are done, how many there are."""
+        now = self.working
+        self.working = None if at is None else Working(now.since if now else time.time(), *at)
 
     def last(self, count: int = KEPT) -> Sequence[SeenChange]:
         """The last changes, the latest last."""

@@ -74,6 +74,11 @@ class Resources:
     def _instance(self) -> FileInstance:
         return self._session.held.connection.instance
 
+    @property
+    def waiting(self) -> int:
+        """How many changes wait for their turn."""
+        return self._instance.turns.waiting
+
     def serves(self, mark: Served) -> Served:
         """Let changes of this process take turns, and tell a server of them."""
         self._mark = mark

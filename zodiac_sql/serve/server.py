@@ -97,7 +97,8 @@ class Server:
             daemon=True,
         )  # fmt: skip
         self._place: Place | None = None
-        mark = Served(self._service.history.hears, resources.renew, self.stop, kb._session)
+        history = self._service.history
+        mark = Served(history.hears, history.sees, resources.renew, self.stop, kb._session)
         self._served = resources.serves(mark)
         self._begin(address, path)
 
@@ -199,6 +200,7 @@ async def _answer(
 
     from zodiac_sql.serve.access import Access
     from zodiac_sql.serve.app import app_of
+    from zodiac_sql.serve.page_files import OPEN_PATHS
 
     here = server()
     assert here is not None
@@ -206,8 +208,9 @@ async def _answer(
     for one in sockets:
         by_socket = one.family not in (socket.AF_INET, socket.AF_INET6)
         access = Access(
-            app, here.reading_token, here.writing_token, here._hosts, here._origins, by_socket
-        )
+            app, here.reading_token, here.writing_token, here._hosts, here._origins, by_socket,
+            OPEN_PATHS,
+        )  # fmt: skip
         config = uvicorn.Config(
             access, log_config=None, access_log=False, lifespan="off", http="h11", ws="none",
             loop="asyncio", timeout_graceful_shutdown=2,

@@ -8,6 +8,7 @@ from zodiac_sql.errors import Violation, ZodiacError
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
+from zodiac_sql.language.written import spelled_predicate
 from zodiac_sql.program.state import State
 from zodiac_sql.read.why.spelling import spelled
 from zodiac_sql.read.why.why_changed import why_changed
@@ -17,10 +18,10 @@ LINES = 12
 
 
 def fact_of(known: Predicate, row: tuple[object, ...]) -> str:
-    """A violation as a fact, which `why` takes for a goal."""
+    """A row of a predicate as a fact, which `why` takes for a goal."""
     types = [column.meant or Type.SYMBOL for column in known.columns]
     values = (spelled(value, type_) for value, type_ in zip(row, types, strict=True))  # type: ignore[arg-type]
-    return f"<{known.name}>({', '.join(values)})"
+    return f"{spelled_predicate(known.name)}({', '.join(values)})"
 
 
 def why_violated(
