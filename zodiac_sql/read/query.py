@@ -6,8 +6,8 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlglot import exp
 
@@ -15,6 +15,7 @@ from zodiac_sql.database.answers import answer
 from zodiac_sql.database.duckdb_errors import ReadOnlyError
 from zodiac_sql.database.other_connections import connect_aside, for_users_sql
 from zodiac_sql.database.permitted import is_listing_pragma, require_harmless, require_permitted
+from zodiac_sql.database.render import render
 from zodiac_sql.database.statements import shown
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import EvaluationError, ProgramError, QueryError, ResourceError, StoreError
@@ -34,6 +35,7 @@ from zodiac_sql.language.syntax import (
     Rule,
     Type,
     Variable,
+    atoms_of,
 )
 from zodiac_sql.language.types import body_types
 from zodiac_sql.names import is_constraint
@@ -42,7 +44,7 @@ from zodiac_sql.program.state import State
 from zodiac_sql.read.notes_on_goals import notes_on_goals
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.emptiness import goals_are_empty
-from zodiac_sql.sql.relations import HOLDS
+from zodiac_sql.sql.relations import HOLDS, Part, Relation
 from zodiac_sql.sql.select import compile_goals
 from zodiac_sql.storage.extensions import decoded, distinct_query
 from zodiac_sql.storage.sources import sources_of
@@ -52,6 +54,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+
+_Kept = TypeVar("_Kept")
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +268,54 @@ def answer_goals(store: Store, state: State, registered: Functions, text: str) -
     Raises ProgramError for goals that cannot be parsed or are unsafe, QueryError for an unknown
     predicate, EvaluationError for a value that cannot be computed.
     """
+    ready = _ready(state, registered, text)
+    statement = _statement(store, state, ready)
+    notes = notes_on_goals(store, state, ready.choices)
+    if statement is None:
+        return replace(_empty(ready.names), notes=notes)
+    try:
+        return Answer(answer(store, statement), notes)
+    except EvaluationError as error:
+        raise EvaluationError(f"the query cannot be answered: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadyGoals:
+    """Goals that have been checked for a program, and what they are as SQL, by what they read."""
+
+    names: Sequence[str]
+    """The variables of the answer."""
+    choices: Sequence[tuple[Literal, ...]]
+    rules: Sequence[Rule]
+    types: Mapping[str, Sequence[Type | None]]
+    known: Functions
+    predicates: Sequence[str]
+    statements: dict[object, str | None] = field(default_factory=dict)
+
+
+_REMEMBERED = 200
+"""So many goals of a program are remembered, and so many statements of each: people and pages ask
+the same again and again, and to make a statement takes as long as to answer it."""
+
+
+def _ready(state: State, registered: Functions, text: str) -> _ReadyGoals:
+    """Goals, checked. They are checked once for each program: facts make no difference."""
+    remembered: dict[object, _ReadyGoals] = state.once("goals", dict)
+    key = text, *registered.values()
+    found = remembered.get(key)
+    if found is None:
+        found = _checked(state, registered, text)
+        _remember(remembered, key, found)
+    return found
+
+
+def _remember(remembered: dict[object, _Kept], key: object, found: _Kept) -> None:
+    if len(remembered) >= _REMEMBERED:
+        remembered.clear()
+    remembered[key] = found
+
+
+def _checked(state: State, registered: Functions, text: str) -> _ReadyGoals:
     known = {**state.functions, **registered}
     parsed = parse_choices(text, state.prefixes)
     choices = [tuple(_resolved(literal, state) for literal in goals) for goals in parsed]
@@ -282,20 +334,36 @@ def answer_goals(store: Store, state: State, registered: Functions, text: str) -
         raise ProgramError(in_order(list(dict.fromkeys(problems))))
     _require_alike(names, [one.types for one in found])
     require({name for goals in choices for name in functions_in(goals)}, known, "the query")
-    sources = sources_of(state)
-    context = Context(lambda name, _: sources.relation(name), types, known, _ids(store, rules))
+    predicates = {atom.predicate for goals in choices for atom in atoms_of(goals)}
+    return _ReadyGoals(names, choices, rules, types, known, sorted(predicates))
+
+
+def _statement(store: Store, state: State, ready: _ReadyGoals) -> str | None:
+    """The SQL that answers goals; None if they need something that has no facts.
+
+    It names tables and ids of symbols. How many rows a table has makes no difference to the answer,
+    but may to the time that it takes.
+    """
+    sources, ids = sources_of(state), _ids(store, ready.rules)
+    relations = {name: sources.relation(name) for name in ready.predicates}
+    key = tuple(ids.items()), *(_as_key(relation) for relation in relations.values())
+    if key in ready.statements:
+        return ready.statements[key]
+    context = Context(lambda name, _: relations[name], ready.types, ready.known, ids)
     asked = [
-        compile_goals(goals, names, context)
-        for goals in choices
+        compile_goals(goals, ready.names, context)
+        for goals in ready.choices
         if not goals_are_empty(goals, context)
     ]
-    notes = notes_on_goals(store, state, choices)
-    if not asked:
-        return replace(_empty(names), notes=notes)
-    try:
-        return Answer(answer(store, exp.union(*asked) if len(asked) > 1 else asked[0]), notes)
-    except EvaluationError as error:
-        raise EvaluationError(f"the query cannot be answered: {error}") from error
+    whole = exp.union(*asked) if len(asked) > 1 else next(iter(asked), None)
+    made = None if whole is None else render(whole)
+    _remember(ready.statements, key, made)
+    return made
+
+
+def _as_key(relation: Relation) -> tuple[Part, ...]:
+    """What SQL depends on: the tables, and about how many rows they have."""
+    return tuple(replace(part, rows=part.rows.bit_length()) for part in relation.parts)
 
 
 def _names(choices: Sequence[tuple[Literal, ...]]) -> list[str]:
