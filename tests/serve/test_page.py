@@ -249,12 +249,20 @@ def test_where_in_a_text_an_error_is(client: httpx.Client) -> None:
     assert problem["hint"]
 
 
-def test_the_graph_and_the_times(client: httpx.Client) -> None:
+def test_the_graph_and_the_times(client: httpx.Client, kb: KnowledgeBase) -> None:
     drawn = client.get("/graph")
     assert drawn.headers["content-type"].startswith("image/svg+xml")
     assert drawn.text.startswith("<svg")
     assert not re.search(r"<style|<script|\sstyle=", drawn.text), "the page's policy refuses these"
     told = client.post("/explain", json={}).json()
     assert {one["rule"] for one in told["rules"]} == {"path", "longer", "loops"}
+    before = client.get("/profile").json()
+    assert before["changes"] == 3
+    kb.insert("edge", [(3, 4)])
+    client.post("/insert", json={"edge": [[4, 5]]})
+    after = client.get("/profile").json()
+    assert after["changes"] == 5, "those of the program and those of the server"
+    spent = {one["rule"]: one["seconds"] for one in after["rules"]}
+    assert spent["longer"] > next(r for r in before["rules"] if r["rule"] == "longer")["seconds"]
     proof = client.get("/why?fact=path(1,3)", headers={"accept": "image/svg+xml"})
     assert not re.search(r"<style|<script|\sstyle=", proof.text)

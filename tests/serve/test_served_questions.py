@@ -130,6 +130,7 @@ def test_figures_for_prometheus(client: httpx.Client, kb: KnowledgeBase) -> None
     assert found["zodiac_changes_total",] == 2
     assert found["zodiac_updates_total",] == 1
     assert found["zodiac_facts", "path"] == 10
+    assert found["zodiac_rule_seconds_total", "longer"] > 0
     assert found["zodiac_facts_moved_total", "in"] == 3 + 1 + 4 + 1
     assert found["process_resident_memory_bytes",] > 1_000_000
     is_file = client.get("/health").json()["file"] != ":memory:"

@@ -48,6 +48,7 @@ _ASKED: tuple[tuple[str, tuple[str, ...], Answering], ...] = (
     ("/text", ("GET",), looking.text),
     ("/graph", ("GET",), looking.graph),
     ("/explain", ("POST",), looking.explain),
+    ("/profile", ("GET",), looking.profile),
     *((f"/{name}", ("GET",), partial(questions.listed, name=name)) for name in questions.LISTS),
 )
 

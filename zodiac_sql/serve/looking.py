@@ -149,6 +149,14 @@ async def graph(service: Service, request: Request) -> Response:
     return Response(drawn, media_type="image/svg+xml; charset=utf-8")
 
 
+async def profile(service: Service, request: Request) -> Response:
+    """What each rule and each hypernode took in all changes since the file was opened."""
+    await read(request)
+    return json_response(
+        await service.ask(request, service.limits, lambda r: r.profile().to_dict())
+    )
+
+
 async def explain(service: Service, request: Request) -> Response:
     """Evaluates everything once more, aside: times of hypernodes and of rules."""
     asked = await read(request)

@@ -42,6 +42,10 @@ def _figures(service: Service, reader: Reader) -> Iterator[tuple[str, str, str, 
         "zodiac_facts_moved_total", "counter", "Facts that entered or left predicates.",
         [({"moved": "in"}, totals.inserted), ({"moved": "out"}, totals.deleted)],
     )  # fmt: skip
+    yield (
+        "zodiac_rule_seconds_total", "counter", "Seconds that statements of each rule took.",
+        [({"rule": one["rule"]}, one["seconds"]) for one in reader.profile().rules.to_pylist()],
+    )  # fmt: skip
     newest = last[-1] if last else None
     lag = newest.lag if newest and newest.lag is not None else 0.0
     waiting = newest.waiting if newest else 0

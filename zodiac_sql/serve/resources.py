@@ -127,7 +127,7 @@ class Resources:
     def _made(self) -> KnowledgeBase:
         """A knowledge base beside the one that is served, with its functions."""
         session = Session(self._beside)
-        session.functions = self._session.functions
+        session.functions, session.times = self._session.functions, self._session.times
         session.current()  # a database in memory is not empty here
         return self._kind(session, self._settings)
 

@@ -1,16 +1,18 @@
 // How rules are evaluated: the graph of hypernodes, their sizes, and times.
 
 import { asked, json } from "./server.js";
-import { button, drawing, duration, el, fill, short, table } from "./show.js";
+import { button, drawing, duration, el, fill, many, short, table } from "./show.js";
 
 export function make() {
-  const graph = el("div", {}), nodes = el("div", {}), times = el("div", {});
+  const graph = el("div", {}), nodes = el("div", {}), spent = el("div", {}), times = el("div", {});
   const measure = button("Evaluate everything once more, aside", () => fill(times, evaluated), { class: "main" });
   const root = el("section", { "aria-label": "Profile" },
     el("h2", {}, "Hypernodes"),
     el("p", { class: "quiet" }, "A hypernode is a set of rules that are evaluated together. Facts flow along the arrows."),
     graph, nodes,
-    el("h2", {}, "Times"),
+    el("h2", {}, "Times of changes"),
+    spent,
+    el("h2", {}, "Times from scratch"),
     el("p", { class: "quiet" }, "To measure, all rules are evaluated from scratch in temporary tables. The file stays as it is; it can take long."),
     el("div", { class: "bar" }, measure), times);
 
@@ -24,9 +26,24 @@ export function make() {
         one.stratum, [one.recursive ? "recursive" : "", ...one.modules.map(bare)].filter(Boolean).join(", "),
       ]), { label: "Hypernodes" });
     });
+    fill(spent, inChanges);
   }
 
   return { root, enter };
+}
+
+async function inChanges() {
+  const found = await json("profile");
+  const rules = found.rules.filter((one) => one.seconds > 0);
+  if (!rules.length) return el("p", { class: "quiet" }, "No rule has had work since the file was opened.");
+  const most = Math.max(...rules.map((one) => one.seconds));
+  return [
+    el("p", { class: "quiet" }, `${many(found.changes, "change")} since the file was opened took ${duration(found.seconds)}. Rules, the slowest first:`),
+    table(["rule", "hypernode", "all changes", "", "the last", "found", "together with"], rules.map((one) => [
+      one.rule, one.hypernode, duration(one.seconds), bar(one.seconds / most),
+      one.last_seconds == null ? "–" : duration(one.last_seconds), one.derived ?? "–", one.together.join(", ")]),
+    { label: "Times of rules in changes" }),
+  ];
 }
 
 async function evaluated() {
