@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -139,8 +138,8 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 def _print(found: Changes) -> None:
     """Print entries in the order of changes, what has left first."""
-    rows = chain.from_iterable(((name, row) for row in batch.to_pylist()) for name, batch in found)
-    for name, row in sorted(rows, key=lambda one: (one[1]["_commit"], one[1]["_change_type"])):
-        ours: dict[str, Any] = {key: row.pop(key) for key in ("_commit", "_time", "_change_type")}
-        output().write(json_line({**ours, "predicate": name, "fact": row}))
+    from zodiac_sql.read.printed_answers import entries
+
+    for entry in entries(found):
+        output().write(json_line(entry))
     output().flush()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from zodiac_sql.change.summary import fates
 from zodiac_sql.cli.tables import print_table, short_text
 from zodiac_sql.cli.terminal import about_paths, echo, output, terminal_width
 from zodiac_sql.cli.wording import in_shell
-from zodiac_sql.facts.printed_values import as_json, as_text, printable
+from zodiac_sql.facts.printed_values import as_json, printable
 from zodiac_sql.language.prefixed import prefixed_iri
 
 if TYPE_CHECKING:
@@ -270,12 +270,6 @@ def print_json(value: object) -> None:
     echo(json.dumps(as_json(value), indent=2, ensure_ascii=False))
 
 
-def rows(answer: Answer) -> Iterator[Sequence[Any]]:
-    """The rows one by one, so that never all of them are Python objects."""
-    for batch in answer.arrow().to_batches(max_chunksize=10_000):
-        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
-
-
 def json_line(value: object) -> str:
     """A value as a line of JSON."""
     return json.dumps(as_json(value), ensure_ascii=False) + "\n"
@@ -283,14 +277,11 @@ def json_line(value: object) -> str:
 
 def print_rows_as_json(answer: Answer) -> None:
     """Print an array with one object for each row, each on one line."""
-    names: list[str] = []
-    for name in answer.column_names:  # SQL may give two columns the same name
-        number = sum(name == other for other in answer.column_names[: len(names)])
-        names.append(f"{name}_{number}" if number else name)
+    from zodiac_sql.read.printed_answers import objects
+
     before = "["
-    for row in rows(answer):
-        values = {name: as_json(value) for name, value in zip(names, row, strict=True)}
-        output().write(f"{before}\n{json.dumps(values, ensure_ascii=False)}")
+    for row in objects(answer):
+        output().write(f"{before}\n{json_line(row)[:-1]}")
         before = ","
     output().write("[]\n" if before == "[" else "\n]\n")
 
@@ -305,11 +296,9 @@ def print_standard(found: SparqlAnswer, prefixes: Mapping[str, str], as_json: bo
 
 
 def print_rows_as_csv(answer: Answer) -> None:
-    import csv
+    from zodiac_sql.read.printed_answers import write_csv
 
-    writer = csv.writer(output(), lineterminator="\n")
-    writer.writerow(answer.column_names)
-    writer.writerows([as_text(value) for value in row] for row in rows(answer))
+    write_csv(answer, output())
 
 
 def print_text(text: str) -> None:

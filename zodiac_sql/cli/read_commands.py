@@ -40,7 +40,6 @@ from zodiac_sql.cli.output import (
     print_standard,
     print_text,
     print_verification,
-    rows,
 )
 from zodiac_sql.cli.tables import print_table
 from zodiac_sql.cli.terminal import about_paths, echo, terminal_width
@@ -115,6 +114,8 @@ def _print_answer(answer: Answer, prefixes: Mapping[str, str], as_json: bool, as
     elif answer.column_names == ["explain_key", "explain_value"]:
         echo("".join(str(plan) for _, plan in answer), nl=False)
     else:
+        from zodiac_sql.read.printed_answers import rows
+
         print_table(answer.column_names, rows(answer), prefixes)
         echo("(1 row)" if len(answer) == 1 else f"({len(answer)} rows)")
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
@@ -21,7 +20,8 @@ from zodiac_sql.errors import (
     StoreError,
     ZodiacError,
 )
-from zodiac_sql.facts.printed_values import as_json, as_text
+from zodiac_sql.facts.printed_values import as_json
+from zodiac_sql.read.printed_answers import objects, write_csv
 
 if TYPE_CHECKING:
     from zodiac_sql.change.change import Change
@@ -48,34 +48,10 @@ def json_response(value: object, status: int = 200) -> Response:
     return Response(text + "\n", status, media_type=JSON)
 
 
-def objects(answer: Answer) -> Iterator[dict[str, Any]]:
-    """An object for each row."""
-    names = distinct(answer.column_names)
-    for row in rows(answer):
-        yield dict(zip(names, row, strict=True))
-
-
-def distinct(names: Sequence[str]) -> list[str]:
-    """Names of columns, of which SQL may give two the same, with numbers where that is so."""
-    found: list[str] = []
-    for place, name in enumerate(names):
-        number = names[:place].count(name)
-        found.append(f"{name}_{number}" if number else name)
-    return found
-
-
-def rows(answer: Answer) -> Iterator[Sequence[Any]]:
-    """The rows one by one, so that never all of them are Python objects."""
-    for batch in answer.arrow().to_batches(max_chunksize=10_000):
-        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
-
-
 def csv_text(answer: Answer) -> str:
     """The names of the columns, and the rows, as `zodiac query --csv` prints them."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(answer.column_names)
-    writer.writerows([as_text(value) for value in row] for row in rows(answer))
+    write_csv(answer, text)
     return text.getvalue()
 
 

@@ -7,14 +7,15 @@ import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from zodiac_sql.facts.printed_values import as_json
+from zodiac_sql.names import COMMIT
 from zodiac_sql.read.changes import Changes
+from zodiac_sql.read.printed_answers import entries
 from zodiac_sql.reader import Reader
 from zodiac_sql.serve.requests import is_set, number, read
 from zodiac_sql.serve.service import Service
@@ -37,7 +38,7 @@ class _Wanted:
 
     def lines(self, found: Changes) -> str:
         """The entries in the order of changes, what has left first."""
-        told = entries(found)
+        told = _lines(found)
         if self.form == LINES:
             return "".join(f"{line}\n" for _, line in told)
         return "".join(f"id: {commit}\ndata: {line}\n\n" for commit, line in told)
@@ -47,15 +48,9 @@ class _Wanted:
         return "\n" if self.form == LINES else ": \n\n"
 
 
-def entries(found: Changes) -> list[tuple[int, str]]:
+def _lines(found: Changes) -> list[tuple[int, str]]:
     """The number of the change of each entry, and the entry as JSON."""
-    rows = chain.from_iterable(((name, row) for row in batch.to_pylist()) for name, batch in found)
-    told = []
-    for name, row in sorted(rows, key=lambda one: (one[1]["_commit"], one[1]["_change_type"])):
-        ours: dict[str, Any] = {key: row.pop(key) for key in ("_commit", "_time", "_change_type")}
-        line = {**ours, "predicate": name, "fact": row}
-        told.append((ours["_commit"], json.dumps(as_json(line), ensure_ascii=False)))
-    return told
+    return [(one[COMMIT], json.dumps(as_json(one), ensure_ascii=False)) for one in entries(found)]
 
 
 async def changes(service: Service, request: Request) -> Response:

@@ -113,8 +113,7 @@ async def one_table(service: Service, request: Request) -> Response:
 
 async def health(service: Service, request: Request) -> Response:
     """Whether the server answers from the file, and from which state."""
-    asked = await read(request)
-    del asked
+    await read(request)
     told = await service.ask(request, service.limits, partial(_health, service))
     return json_response(told)
 

@@ -79,11 +79,10 @@ class Resources:
         """How many changes wait for their turn."""
         return self._instance.turns.waiting
 
-    def serves(self, mark: Served) -> Served:
+    def serves(self, mark: Served) -> None:
         """Let changes of this process take turns, and tell a server of them."""
         self._mark = mark
         self._sign()
-        return mark
 
     def _sign(self) -> None:
         """Note that the database is served. After damage, it is opened as another instance."""

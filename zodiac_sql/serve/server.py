@@ -99,7 +99,7 @@ class Server:
         self._place: Place | None = None
         history = self._service.history
         mark = Served(history.hears, history.sees, resources.renew, self.stop, kb._session)
-        self._served = resources.serves(mark)
+        resources.serves(mark)
         self._begin(address, path)
 
     def _begin(self, address: str, path: str) -> None:
