@@ -135,4 +135,7 @@ class ReadingSession(Session):
         if self.state.generation != generation:
             store.symbols.last = None
             latest = self._changing.state
-            self.state = latest if latest.generation == generation else catalog.load(store)
+            known = latest.generation == generation
+            published = store.connection.instance.published
+            found = latest if known else published.soon(generation)
+            self.state = found or catalog.load(store)

@@ -182,6 +182,7 @@ class Session:
         store.take_place_of(old)
         try:
             dictionary.prepare(store)
+            store.connection.instance.published.forget()
             state = catalog.load_anew(store)
             for function in self.functions.values():
                 add_function(store, function)

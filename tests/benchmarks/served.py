@@ -26,6 +26,8 @@ NAME = f"{COMMAND}:200"
 NAMES = (NAME,)
 
 RATE, SECONDS, CLIENTS, TURBINES = 200, 60, 4, 51
+ONE_BY_ONE, COALESCED = 1, 50
+"""How many updates that have arrived may become one change."""
 
 RULES = """
 .decl at(x: symbol, t: float).
@@ -65,7 +67,8 @@ def report() -> None:
     """Measure, and print a line for the stream alone and one for it with others."""
     print(
         f"A stream of {RATE} updates a second for {SECONDS} s, each of one fact out and one in, "
-        f"alone, and with {CLIENTS} clients of its server that ask ten times a second.\n"
+        f"alone, and with {CLIENTS} clients of its server that ask ten times a second. The updates "
+        f"are applied one by one, or up to {COALESCED} that have arrived as one change.\n"
     )
     print_header(["stream", "updates/s", "lag median ms", "lag max ms", "answers", "median ms",
                   "99 % ms", "max ms"])  # fmt: skip
@@ -75,19 +78,26 @@ def report() -> None:
         kb.keep_feed(["hot"], count=1000)
         farm = Farm()
         kb.insert("at", list(farm.celsius.items()))
-        print_line(["alone", *_streamed(kb, farm, SECONDS / 4), "", "", "", ""])
-        with kb.serve() as server:
-            told = (server.url, server.reading_token)
-            clients = [_started(CLIENT, *told, SECONDS) for _ in range(CLIENTS)]
-            follower = _started(FOLLOWER, *told)
-            time.sleep(2)
-            found = _streamed(kb, farm, SECONDS - 2)
-            answers = sorted(t for one in clients for t in json.loads(one.communicate()[0]))
-            follower.kill()
-            follower.communicate()
-        print_line(["with others", *found, *_shown(answers)])
+        for coalesce, how in ((ONE_BY_ONE, ""), (COALESCED, ", coalesced")):
+            alone = _streamed(kb, farm, SECONDS / 4, coalesce)
+            print_line([f"alone{how}", *alone, "", "", "", ""])
+            print_line([f"with others{how}", *_with_others(kb, farm, coalesce)])
         right = bool(kb.verify())
     print_notes([] if right else ["verify found a difference"])
+
+
+def _with_others(kb: zodiac_sql.KnowledgeBase, farm: Farm, coalesce: int) -> list[str]:
+    """The rate and lag of a stream while clients ask, and how long their answers took."""
+    with kb.serve() as server:
+        access = (server.url, server.reading_token)
+        clients = [_started(CLIENT, *access, SECONDS) for _ in range(CLIENTS)]
+        follower = _started(FOLLOWER, *access)
+        time.sleep(2)
+        found = _streamed(kb, farm, SECONDS - 2, coalesce)
+        answers = sorted(t for one in clients for t in json.loads(one.communicate()[0]))
+        follower.kill()
+        follower.communicate()
+    return [*found, *_shown(answers)]
 
 
 class Farm:
@@ -111,12 +121,13 @@ class Farm:
             yield {"delete": {"at": [[name, before]]}, "insert": {"at": [[name, after]]}}
 
 
-def _streamed(kb: zodiac_sql.KnowledgeBase, farm: Farm, seconds: float) -> list[str]:
+def _streamed(kb: zodiac_sql.KnowledgeBase, farm: Farm, seconds: float, coalesce: int) -> list[str]:
     """The rate of a stream, and its lag."""
-    started, lags = time.perf_counter(), []
-    for change in kb.stream(farm.updates(seconds)):
+    started, lags, updates = time.perf_counter(), [], 0
+    for change in kb.stream(farm.updates(seconds), coalesce=coalesce, queue=1000):
         lags.append(1000 * change.stats["stream"]["lag"])
-    rate = len(lags) / (time.perf_counter() - started)
+        updates += len(change.updates)
+    rate = updates / (time.perf_counter() - started)
     return [f"{rate:.0f}", f"{median(lags):.1f}", f"{max(lags):.0f}"]
 
 

@@ -32,7 +32,7 @@ from zodiac_sql.sql.relations import Part, Relation, columns_of
 from zodiac_sql.storage.edit_tables import key_of, require_rows
 from zodiac_sql.storage.edits import Edit
 from zodiac_sql.storage.journal import Key, TableRows, may_note
-from zodiac_sql.storage.publish import publishing
+from zodiac_sql.storage.publish import is_published, publishing
 from zodiac_sql.storage.save_catalog import save
 from zodiac_sql.storage.sources import hand_on
 
@@ -104,7 +104,7 @@ def _publish(
             save(writes, old, state)
             writes.run()
     store.journal.asked = False
-    dictionary.published(store)
+    is_published(store, state)
     return state
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakSet, WeakValueDictionary
 
 from zodiac_sql.database.company import Company
+from zodiac_sql.database.published import Published
 from zodiac_sql.database.turns import Turns
 from zodiac_sql.errors import LockedError, StoreError
 
@@ -56,6 +57,8 @@ class FileInstance:
     """The servers of knowledge bases that have it open."""
     turns: Turns = field(default_factory=Turns)
     """Who changes it takes turns, as long as it is served."""
+    published: Published = field(default_factory=Published)
+    """Its last states."""
 
 
 _instances: WeakValueDictionary[str, FileInstance] = WeakValueDictionary()

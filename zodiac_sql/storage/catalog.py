@@ -37,7 +37,8 @@ def load_anew(store: Store, is_empty: bool = False) -> State:
         settle_what_is_left(store)
         store.journal.settle()  # entries of the feed wait, which are not to be settled inside
         with store.transaction(read_only=True):
-            state = load(store)
+            known = store.connection.instance.published.of(generation(store))
+            state = known or load(store)
     if store.presence:
         store.presence.is_sure(alone)
     return state

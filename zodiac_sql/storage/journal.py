@@ -113,6 +113,7 @@ def note(store: Store, tables: Sequence[TableRows], positions: Mapping[str, int]
         # Before anything is there, because an interruption may come right after it. Then what
         # waits is settled first thing, and what is noted here is what the file has.
         store.transactions.unsure = True
+        store.connection.instance.published.forget()
         store.journal.facts_wait = True
         _add_to_what_waits(store, tables, symbols)
         _write_and_commit(store, entry)

@@ -107,8 +107,14 @@ def publish(store: Store, publication: Publication) -> State:
             refresh_views(store, old, state, {*old.schema, *new.schema})
         elif len(rows) != len(old.rows):
             refresh_views(store, old, state, {name for name, _ in publication.edits})
-    dictionary.published(store)
+    is_published(store, state)
     return state
+
+
+def is_published(store: Store, state: State) -> None:
+    """Note that a change is in the file, with its symbols."""
+    dictionary.published(store)
+    store.connection.instance.published.note(state.generation, state)
 
 
 @contextmanager
@@ -133,6 +139,8 @@ def publishing(
                 writes.run()  # what others have changed may let other statements fail
         yield writes, not unnoticed
         store.transactions.unsure = True
+        if unnoticed:
+            store.connection.instance.published.forget()
 
 
 def _has_any(store: Store, publication: Publication) -> bool:

@@ -50,7 +50,7 @@ from zodiac_sql.program.state import State
 from zodiac_sql.sql.relations import Part, Relation, columns_of
 from zodiac_sql.storage.edit_tables import require_as_known
 from zodiac_sql.storage.feed import entered
-from zodiac_sql.storage.publish import publishing
+from zodiac_sql.storage.publish import is_published, publishing
 from zodiac_sql.storage.save_catalog import save
 from zodiac_sql.storage.sources import hand_on
 
@@ -214,11 +214,11 @@ def write_directly(
                 together.run()
     finally:
         store.journal.is_apart = before
-    dictionary.published(store)
     rows, differences = _moved(old, writes, facts)
     feed = feed if facts else old.feed
     state = replace(new, rows=rows, feed=feed, generation=old.generation + counts)
     hand_on(old, state, differences)
+    is_published(store, state)
     store.journal.asked = store.journal.asked and not given
     return Written(state, differences, facts)
 
