@@ -10,6 +10,7 @@ import duckdb
 import pytest
 
 from zodiac_sql import KnowledgeBase
+from zodiac_sql.language import passed_on
 from zodiac_sql.program import derived_datatypes
 from zodiac_sql.sql import body
 
@@ -185,6 +186,84 @@ def test_files_from_before_are_evaluated_anew(
         assert _found(kb) == [f"{LOCAL} dateTime"]
     with duckdb.connect(str(file)) as connection:
         connection.execute("DELETE FROM zodiac.migration WHERE version > 20")
+    with open_kb(file) as kb:
+        assert not kb.verify()
+        kb.insert("other", [(1,)])
+        assert _found(kb) == [f"{BERLIN} dateTime"] and kb.verify()
+
+
+WRITTEN = {
+    f'out(X, "{BERLIN}"^^xsd:dateTime) :- q(X).': f"{BERLIN} dateTime",
+    f'out(X, "{LOCAL}"^^xsd:dateTime) :- q(X).': f"{LOCAL} dateTime",
+    f'out(X, V) :- q(X), BIND("{NOON}"^^xsd:dateTime AS V).': f"{NOON} dateTime",
+    'out(X, V) :- q(X), V = "2.5"^^xsd:float.': "2.5 float",
+    'out(X, V) :- q(X), BIND("05"^^xsd:int AS W), BIND(W AS V).': "5 int",
+    'mid(X, "7"^^xsd:long) :- q(X). out(X, V) :- mid(X, V).': "7 long",
+    'mid(X, "7"^^xsd:long) :- q(X). mid(X, 8) :- never(X). out(X, V) :- mid(X, V).': "7 integer",
+    # What is computed is of its type alone.
+    'out(X, V) :- q(X), V = "5"^^xsd:int + 1.': "6 integer",
+    f'out(X, V) :- q(X), V = if(X = a, "{NOON}"^^xsd:dateTime, "{LOCAL}"^^xsd:dateTime).':
+        f"{LOCAL} dateTime",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("rules", WRITTEN)
+def test_literals_of_rules(open_kb: OpenKb, tmp_path: Path, rules: str) -> None:
+    """A rule's constant is the literal that it writes, by its value, its datatype and its zone."""
+    path = tmp_path / "case.duckdb"
+    with open_kb(path) as kb:
+        kb.add_rules(".decl out(x: symbol, v: any)\n.decl never(x: symbol)\n" + rules)
+        kb.insert("q", [("a",)])
+        assert _found(kb) == [WRITTEN[rules]]
+        (value,) = (value for _, value in kb.table("out").fetchall())
+        assert str(kb.why(f"out(a, {value})")).startswith("out(")
+        assert kb.verify()
+    with open_kb(path) as kb:
+        kb.delete("q", [("a",)])
+        kb.insert("q", [("b",)])
+        assert _found(kb) == [WRITTEN[rules]] and kb.verify()
+
+
+def test_rules_that_differ_in_a_literal_are_two(open_kb: OpenKb) -> None:
+    kb = open_kb()
+    kb.add_rules(
+        ".decl out(x: symbol, v: any)\n"
+        f'out(X, "{BERLIN}"^^xsd:dateTime) :- q(X). out(X, "{NOON}"^^xsd:dateTime) :- q(X).'
+    )
+    kb.insert("q", [("a",)])
+    assert _found(kb) == [f"{NOON} dateTime", f"{BERLIN} dateTime"] and kb.verify()
+
+
+def test_facts_in_texts_of_rules(open_kb: OpenKb) -> None:
+    """A declared column of terms keeps their literals as they are written, any other one values."""
+    facts = f'("05"^^xsd:int). ("5.50"^^xsd:decimal). ("{BERLIN}"^^xsd:dateTime). (5). (text).'
+    for declaration, expected in (
+        (".decl out(x: int, v: any)\n",
+         ["05 int", f"{BERLIN} dateTime", "5 integer", "5.50 decimal", "text"]),
+        ("", [f"{NOON[:-1]} dateTime", "5 integer", "5.5 decimal", "text"]),
+    ):  # fmt: skip
+        kb = open_kb()
+        kb.add_rules(declaration + facts.replace("(", "out(1, "))
+        assert _found(kb) == expected and kb.verify()
+    kb = open_kb()
+    kb.add_rules(".decl out(x: int, v: any)\n" + facts.replace("(", "out(1, "))
+    kb.delete("out", [(1, f'"{BERLIN}"^^<{XSD}dateTime>'), (1, f'"05"^^<{XSD}int>')])
+    assert _found(kb) == ["5 integer", "5.50 decimal", "text"]
+
+
+def test_literals_in_files_from_before(
+    open_kb: OpenKb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before migration 22, rules made the literals of the types of constants."""
+    file = tmp_path / "case.duckdb"
+    with monkeypatch.context() as patch, open_kb(file) as kb:
+        patch.setattr(passed_on, "datatype_of_constant", lambda _: None)
+        patch.setattr(derived_datatypes, "datatype_of_constant", lambda _: None)
+        kb.add_rules(f'.decl out(x: int, v: any)\nout(X, "{BERLIN}"^^xsd:dateTime) :- q(X).')
+        kb.insert("q", [(0,)])
+        assert _found(kb) == [f"{LOCAL} dateTime"]
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("DELETE FROM zodiac.migration WHERE version > 21")
     with open_kb(file) as kb:
         assert not kb.verify()
         kb.insert("other", [(1,)])

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from generators.mixed_best import MixedBest
 from generators.mixed_expressions import Expressions, Scope
+from generators.mixed_values import written_as
 from generators.programs import Aggregate, Atom, Bind, Compare, Literal, Not, Rule, Var
 from generators.random_rules import chance
 from generators.typed_language import constant_text
+from support.mixed_literals import literal_of
+from support.mixed_terms import Written
 from support.mixed_types import (
     NUMBERS,
     Clash,
@@ -166,6 +169,9 @@ class MixedRules:
 
     def binding(self, body: list[Literal], scope: Scope) -> None:
         expression, kind = self.expression(scope)
+        if chance(self.rng, 10):
+            pool = self.rng.choice(("int", "float", "timestamp"))
+            expression, kind = self.written(self.rng.choice(self.pools[pool])), pool
         if expression is None or kind is None:
             return
         same = [v for v, known in scope.bound.items() if comparable(known, kind)]
@@ -236,8 +242,13 @@ class MixedRules:
                 terms.append(fitting[-1] if chance(self.rng, 40) else self.rng.choice(fitting))
             else:
                 pool = self.rng.choice(list(self.pools)) if kind == "any" else kind
-                terms.append(self.rng.choice(self.pools[pool]))
+                terms.append(self.written(self.rng.choice(self.pools[pool])))
         return Atom(head.name, tuple(terms))
+
+    def written(self, value: Any) -> Any:
+        """A constant, perhaps as a literal of another datatype, or with a zone."""
+        marks = written_as(value)
+        return Written(value, self.rng.choice(marks)) if marks and chance(self.rng, 50) else value
 
     def closure(self, head: Predicate) -> list[Rule]:
         """The rules of a transitive relation, perhaps symmetric, or of different terms only."""
@@ -358,6 +369,8 @@ def _expression(expression: Any) -> str:
     if isinstance(expression, Var):
         return expression.name
     if not isinstance(expression, Call):
+        if isinstance(expression, Written):
+            return literal_of(expression.value, expression.mark).text
         blank = isinstance(expression, str) and expression.startswith("_:")
         return expression if blank else constant_text(expression)
     arguments = [_expression(argument) for argument in expression.arguments]

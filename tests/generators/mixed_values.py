@@ -58,6 +58,17 @@ MARKED: dict[str, tuple[MixedValue, ...]] = {
     kind: tuple(v for v in POOLS[kind] if not (kind == "int" and abs(v) > 127)) for kind in MARKS
 }
 
+
+def written_as(value: object) -> tuple[str, ...]:
+    """The marks of the literals as which rules may write a native value."""
+    kind = {int: "int", float: "float", datetime.datetime: "timestamp"}.get(type(value))
+    fits = not isinstance(value, int) or abs(value) <= 127
+    marks = MARKS[kind] if kind else ()
+    return tuple(
+        mark for mark in marks if not mark.startswith("dateTimeStamp") and (fits or mark != "byte")
+    )
+
+
 LITERALS = (
     *(literal(form, "integer") for form in ("05", "5", "+2", "9007199254740993",
       "18446744073709551616", "-1", "1234567890123456789012345")),

@@ -15,6 +15,7 @@ from support.mixed_terms import (
     Moment,
     Number,
     Term,
+    Written,
     compare,
     exact_number,
     meaning,
@@ -37,6 +38,8 @@ def evaluate(expression: Any, environment: Mapping[Var, MixedValue]) -> MixedVal
     """The value of an expression. Raises NoValue."""
     if isinstance(expression, Var):
         return environment[expression]
+    if isinstance(expression, Written):
+        return evaluate(expression.value, environment)
     if not isinstance(expression, Call):
         return one_float(expression) if isinstance(expression, float) else expression
     if expression.function == "if":

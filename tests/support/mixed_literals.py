@@ -12,10 +12,15 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 from generators.programs import Aggregate, Atom, Bind, Compare, Literal, Rule, Var
-from support.mixed_terms import XSD, MixedValue, Term, term_of
-from support.mixed_types import Types, best_of, variable_types
+from support.mixed_terms import XSD, MixedValue, Term, Written, term_of
+from support.mixed_types import Types, best_of, value_type, variable_types
+from support.naive_values import Call
+
+Source = Any
+"""Where a value comes from: a column, by predicate and place, or a constant."""
 
 Marks = Mapping[tuple[str, int], str | None]
 """What is known of columns, by predicate and place."""
@@ -69,7 +74,7 @@ def marks_of(rules: Sequence[Rule], types: Types, settled: Types, stated: Marks)
                 passed = _passed_on(rule, term, variables, types, type_)
                 if passed is None:
                     given.setdefault(column, set()).add(None)
-                elif known := {found[c] for c in passed if c in found}:
+                elif known := {_mark(one, found) for one in passed if _is_known(one, found)}:
                     given.setdefault(column, set()).add(_common(known))
         after = {**own, **{column: _common(marks) for column, marks in given.items()}}
         if after == found:
@@ -82,8 +87,21 @@ def mark_made(
 ) -> str | None:
     """The mark of the literals that a rule makes of a term of its head in a column of terms."""
     value = term.arguments[0] if best_of(term) else term  # type: ignore[attr-defined]
-    passed = _passed_on(rule, term, variables, types, variables.get(value))
-    return _common({marks.get(column) for column in passed}) if passed else None
+    if isinstance(value, Call):
+        return None
+    type_ = variables.get(value) if isinstance(value, Var) else value_type(value)
+    passed = _passed_on(rule, term, variables, types, type_)
+    return _common({_mark(one, marks) for one in passed}) if passed else None
+
+
+def _mark(source: Source, marks: Marks) -> str | None:
+    if not isinstance(source, tuple):
+        return source.mark if isinstance(source, Written) else None
+    return marks.get(source)
+
+
+def _is_known(source: Source, marks: Marks) -> bool:
+    return not isinstance(source, tuple) or source in marks
 
 
 def _passed_on(
@@ -92,18 +110,32 @@ def _passed_on(
     variables: Mapping[Var, str | None],
     types: Types,
     type_: str | None,
-) -> list[tuple[str, int]] | None:
-    """The columns of a type from which a rule has what it puts into a head; None if it has not."""
+) -> list[Source] | None:
+    """The columns of a type, or constants, from which a rule has what it puts into a head; None if
+    it has not.
+    """
     if best_of(term):
         term = term.arguments[0]  # type: ignore[attr-defined]
-    if not isinstance(term, Var) or variables.get(term) != type_:
+    if isinstance(term, Var) and variables.get(term) != type_:
         return None
-    found = [(n, p) for n, p in _columns(rule.body, term) if types[n][p] == type_]
+    found = [one for one in _columns(rule.body, term) if _type(one, types) == type_]
     return found or None
 
 
-def _columns(body: Sequence[Literal], variable: Var) -> Iterator[tuple[str, int]]:
-    """The columns in which a variable stands, or else one that it is said to be."""
+def _type(source: Source, types: Types) -> str | None:
+    if not isinstance(source, tuple):
+        return value_type(source)
+    name, place = source
+    return types[name][place]
+
+
+def _columns(body: Sequence[Literal], variable: Any) -> Iterator[Source]:
+    """The columns in which a variable stands, or else what it is said to be; a constant itself."""
+    if isinstance(variable, Call):
+        return
+    if not isinstance(variable, Var):
+        yield variable
+        return
     for literal in body:
         if isinstance(literal, Atom):
             yield from (
@@ -114,17 +146,14 @@ def _columns(body: Sequence[Literal], variable: Var) -> Iterator[tuple[str, int]
                 yield from _columns(literal.body, variable)
             if variable == literal.result and literal.function in ("MIN", "MAX"):
                 yield from _columns(literal.body, literal.argument)
-        elif isinstance(literal, Bind) and (literal.variable, type(literal.expression)) == (
-            variable,
-            Var,
-        ):
+        elif isinstance(literal, Bind) and literal.variable == variable:
             yield from _columns([x for x in body if x is not literal], literal.expression)
     if not _stands_in_atoms(body, variable):
         for literal in body:
             if isinstance(literal, Compare) and literal.operator == "=":
                 sides = literal.left, literal.right
-                if variable in sides and all(isinstance(side, Var) for side in sides):
-                    (other,) = (x for x in sides if x != variable) if sides[0] != sides[1] else ()
+                if variable in sides and sides[0] != sides[1]:
+                    (other,) = (x for x in sides if x != variable)
                     yield from _columns([x for x in body if x is not literal], other)
 
 

@@ -23,7 +23,16 @@ from generators.programs import (
 )
 from support.mixed_functions import aggregate, evaluate, order
 from support.mixed_literals import Marks, literal_of, mark_made
-from support.mixed_terms import Elsewhere, MixedValue, Term, as_type, compare, narrowed, same
+from support.mixed_terms import (
+    Elsewhere,
+    MixedValue,
+    Term,
+    Written,
+    as_type,
+    compare,
+    narrowed,
+    same,
+)
 from support.mixed_types import Types, aggregate_type, best_of, value_type, variable_types
 from support.naive import is_ready, reads, telling
 from support.naive_types import assignments, given_variables, variables_of
@@ -124,6 +133,8 @@ def _heads(rule: Rule, known: Mapping[str, set[Row]], types: Types, marks: Marks
 def _told(term: Any, solution: Environment) -> MixedValue:
     if isinstance(term, Var):
         return solution[term]
+    if isinstance(term, Written):
+        return term.value
     return evaluate(term.arguments[0], solution) if best_of(term) else term
 
 

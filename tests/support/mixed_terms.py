@@ -179,6 +179,14 @@ def meaning(value: MixedValue) -> Meaning:
 # --- terms and native values ---------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Written:
+    """A constant of a rule that is written as a literal, with a mark as in mixed_literals.py."""
+
+    value: Any
+    mark: str
+
+
 def term_of(value: MixedValue) -> Term:
     """The term that a value of any column is: a native one is its literal."""
     if isinstance(value, Term):

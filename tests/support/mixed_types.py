@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 
 from generators.programs import Aggregate, Atom, Bind, Compare, Literal, Not, Rule, Var
-from support.mixed_terms import Term
+from support.mixed_terms import Term, Written
 from support.naive_types import assignments, given_variables, variables_of
 from support.naive_values import Call, is_decimal
 
@@ -72,6 +72,8 @@ def _widest(*types: str | None) -> str | None:
 
 def value_type(value: object) -> str:
     """The type of a constant, or of a value that somebody inserts."""
+    if isinstance(value, Written):
+        return value_type(value.value)
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, datetime.datetime):

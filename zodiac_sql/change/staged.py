@@ -105,7 +105,7 @@ def _with_rule_facts(store: Store, request: Request, schema: Schema) -> Mapping[
     """The facts to be inserted, with those that are written in rule texts."""
     rows: dict[str, list[tuple[object, ...]]] = defaultdict(list)
     for fact in request.rules.facts():
-        rows[fact.predicate].append(_values(fact))
+        rows[fact.predicate].append(_values(fact, schema[fact.predicate]))
     if not rows:
         return request.inserts
     inserts = dict(request.inserts)
@@ -116,8 +116,18 @@ def _with_rule_facts(store: Store, request: Request, schema: Schema) -> Mapping[
     return inserts
 
 
-def _values(fact: Atom) -> tuple[object, ...]:
-    return tuple(term.value for term in fact.terms if isinstance(term, Constant))
+def _values(fact: Atom, known: Predicate) -> tuple[object, ...]:
+    """The values of a fact. A declared column of terms gets the literals that are written.
+
+    Rule: in a column that nobody declared, a literal of a native type is its value. Reason: the
+    column may be native or not when the fact comes, and the order in which facts come must make no
+    difference.
+    """
+    return tuple(
+        term.literal if term.literal and known.declared and column.mixed else term.value
+        for term, column in zip(fact.terms, known.columns, strict=True)
+        if isinstance(term, Constant)
+    )
 
 
 def ids_of(before: Baseline, prepared: Prepared, told: UpdateReport) -> Mapping[str, int]:

@@ -8,9 +8,10 @@ import datetime
 import math
 import re
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
-from zodiac_sql.language import decimals, symbols
+from zodiac_sql.language import decimals, symbols, zones
 from zodiac_sql.language.moments import date_of, is_finer, moment_of
 from zodiac_sql.language.syntax import Constant, Expression, Type
 
@@ -68,6 +69,28 @@ def value_of(datatype: str, text: str) -> Any:
     if (least is not None and value < least) or (most is not None and value > most):
         raise ValueError(f"{bare} is not among the values of xsd:{local}")
     return value
+
+
+def as_written(constant: Constant, text: str, datatype: str) -> Constant:
+    """A constant with the literal as which it was written, if its value alone is another one."""
+    literal = f'"{text.strip(_WHITE)}"^^<{datatype}>'
+    return constant if literal == text_of_term(constant) else replace(constant, literal=literal)
+
+
+def datatype_of_constant(constant: Constant) -> str | None:
+    """What Predicate.datatypes has of literals like a constant: the datatype, and the zone of a
+    time. None if they are those of its type.
+    """
+    if constant.literal is None:
+        return None
+    text, datatype = constant.literal.removesuffix(">").split('"^^<')
+    zone = _ZONE.search(text) if constant.type is Type.TIMESTAMP else None
+    if zone:
+        return zones.in_zone(datatype, zone[0])
+    return None if datatype == f"{symbols.XSD}{_NAMES[constant.type]}" else datatype
+
+
+_ZONE = re.compile(r"(Z|[+-][0-9]{2}:[0-9]{2})\Z")
 
 
 def former_value_of(type_: Type, text: str) -> Any:

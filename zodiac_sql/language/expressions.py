@@ -17,6 +17,7 @@ from zodiac_sql.language.alternatives import MOST_PARTS, parts
 from zodiac_sql.language.binding import CUT_DEPTH, DEEPEST
 from zodiac_sql.language.binding import depth as height
 from zodiac_sql.language.datatypes import (
+    as_written,
     float_of,
     former_value_of,
     hint_of,
@@ -237,7 +238,8 @@ class Expressions(Places):
             self.inexact_moments.append(Problem(said, span))
             if self.former:
                 self._edit(span, written(value, type_))
-        return self._within(type_, value, span)
+        made = self._within(type_, value, span)
+        return made if self.former or self.floats else as_written(made, text, datatype)
 
     def _edit(self, where: Token | Span, text: str) -> None:
         """Note what is written instead of a part of the text where that is kept."""

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from zodiac_sql.language.datatypes import datatype_of_constant
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.syntax import (
     Aggregate,
     Atom,
     Binding,
     Comparison,
+    Constant,
+    Expression,
     Literal,
     Rule,
     Term,
@@ -29,27 +32,32 @@ Datatypes = Mapping[str, Sequence[str | None]]
 Types = Mapping[str, Sequence[Type | None]]
 
 
-def sources_of_term(body: Sequence[Literal], term: Term) -> Iterator[tuple[str, int]]:
-    """The columns, as predicates and places, from which a rule has the values of a term."""
+Source = tuple[str, int] | Constant
+"""Where a value comes from: a column, as predicate and place, or a constant."""
+
+
+def sources_of_term(body: Sequence[Literal], term: Expression) -> Iterator[Source]:
+    """From where a rule has the values of a term that it does not compute."""
+    if isinstance(term, Constant):
+        yield term
     if not isinstance(term, Variable):
         return
     found = tuple(_read_from(body, term))
     yield from found
     for rest, literal in () if found else _each(body):
         match literal:
-            case Comparison(left=Variable() as one, operator="=", right=Variable() as other):
-                if term in (one, other):
-                    yield from sources_of_term(rest, other if term == one else one)
+            case Comparison(left=one, operator="=", right=other) if term in (one, other):
+                yield from sources_of_term(rest, other if term == one else one)
 
 
-def _read_from(body: Sequence[Literal], term: Variable) -> Iterator[tuple[str, int]]:
+def _read_from(body: Sequence[Literal], term: Variable) -> Iterator[Source]:
     for rest, literal in _each(body):
         match literal:
             case Atom():
                 for place, other in enumerate(literal.terms):
                     if other == term:
                         yield literal.predicate, place
-            case Binding(variable=variable, expression=Variable() as other) if variable == term:
+            case Binding(variable=variable, expression=other) if variable == term:
                 yield from sources_of_term(rest, other)
             case Aggregate():
                 if term in literal.group:
@@ -79,13 +87,12 @@ def datatype_passed_on(
     body: Sequence[Literal], term: Term, type_: Type | None, columns: Types, datatypes: Datatypes
 ) -> str | None:
     """The entry of the literals that a rule makes of a term of a native type."""
-    if not datatypes:
-        return None
-    found = {
-        datatypes[name][place] if name in datatypes else None
-        for name, place in sources_of_term(body, term)
-        if columns[name][place] is type_
-    }
+    found = set()
+    for source in sources_of_term(body, term):
+        if isinstance(source, Constant):
+            found |= {datatype_of_constant(source)} if source.type is type_ else set()
+        elif columns[source[0]][source[1]] is type_:
+            found.add(datatypes[source[0]][source[1]] if source[0] in datatypes else None)
     return common_datatype(found) if found else None
 
 
@@ -97,9 +104,10 @@ def literals_made(
     if Type.ANY not in head:
         return ()
     types = body_types(rule.body, columns, functions).types
-    return tuple(
-        datatype_passed_on(rule.body, term, types.get(term.name), columns, datatypes)
-        if column is Type.ANY and isinstance(term, Variable)
-        else None
-        for column, term in zip(head, rule.head.terms, strict=True)
-    )
+
+    def made(term: Term) -> str | None:
+        type_ = term.type if isinstance(term, Constant) else types.get(term.name)
+        return datatype_passed_on(rule.body, term, type_, columns, datatypes)
+
+    pairs = zip(head, rule.head.terms, strict=True)
+    return tuple(made(term) if column is Type.ANY else None for column, term in pairs)

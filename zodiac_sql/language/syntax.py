@@ -66,11 +66,16 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A constant. A symbol's value is its text as in language/symbols.py (`<iri>` parsed)."""
+    """A constant. A symbol's value is its text as in language/symbols.py (`<iri>` parsed).
+
+    `literal` is the text of the literal as which a native value was written, if the value alone
+    would be written in another way: `"05"^^<..int>`. Constants of one value are equal without it.
+    """
 
     type: Type
     value: Value
     span: Span | None = field(default=None, compare=False, repr=False)
+    literal: str | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         if isinstance(self.value, bool):

@@ -15,11 +15,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from zodiac_sql.language.passed_on import Datatypes, common_datatype, sources_of_term
+from zodiac_sql.language.datatypes import datatype_of_constant
+from zodiac_sql.language.passed_on import Datatypes, Source, common_datatype, sources_of_term
 from zodiac_sql.language.schema import Predicate, Schema
 from zodiac_sql.language.symbols import XSD
-from zodiac_sql.language.syntax import Rule, Type
-from zodiac_sql.program.state import State, parsed_rules
+from zodiac_sql.language.syntax import Constant, Rule, Type
+from zodiac_sql.program.state import State, StoredRule, parsed_rules
 
 Column = tuple[str, int]
 """A predicate, and the place of a column."""
@@ -36,14 +37,15 @@ _PLAIN = {
 
 def with_datatypes(state: State) -> Mapping[str, Predicate]:
     """The predicates of a state, with the datatypes of what rules derive."""
-    return _found_in(_Same(state)) if _has_datatypes(state.schema) else state.schema
+    has_any = _has_datatypes(state.schema, state.rules)
+    return _found_in(_Same(state)) if has_any else state.schema
 
 
 def datatypes_in(state: State) -> Datatypes:
     """The entries of the columns of a state whose literals are not those of their types."""
 
     def find() -> Datatypes:
-        return _entries_of(with_datatypes(state)) if _has_datatypes(state.schema) else {}
+        return _entries_of(with_datatypes(state))
 
     return state.once("datatypes", find)
 
@@ -55,11 +57,17 @@ def differing(before: Datatypes, after: Datatypes) -> set[str]:
 
 def datatypes_after(schema: Schema, rules: Sequence[Rule]) -> Datatypes:
     """The same of a program that is no state yet."""
-    return _entries_of(_found(schema, rules)) if _has_datatypes(schema) else {}
+    return _entries_of(_found(schema, rules)) if _has_datatypes(schema, rules) else {}
 
 
-def _has_datatypes(schema: Schema) -> bool:
-    return any(any(_entries_told(known)) for known in schema.values() if any(known.datatypes))
+def _has_datatypes(schema: Schema, rules: Iterable[Rule | StoredRule]) -> bool:
+    """Whether columns or constants may have datatypes that are not those of their types."""
+    of_columns = (_entries_told(known) for known in schema.values() if any(known.datatypes))
+    return any(map(any, of_columns)) or any(_TYPED in rule.text for rule in rules)
+
+
+_TYPED = '"^^'
+"""What stands between the text and the datatype of a literal in a rule."""
 
 
 def _entries_of(schema: Schema) -> Datatypes:
@@ -106,13 +114,14 @@ def _found(schema: Schema, rules: Iterable[Rule]) -> Mapping[str, Predicate]:
         for place, datatype in enumerate(known.datatypes)
         if known.settled[place] is not None
     }
-    passed_on: dict[Column, list[list[Column]]] = defaultdict(list)
+    passed_on: dict[Column, list[list[Source]]] = defaultdict(list)
     for rule in rules:
         for place, term in enumerate(rule.head.terms):
             head = (rule.head.predicate, place)
             if head not in stated and _is_native(schema, head):
                 sources = sources_of_term(rule.body, term)
-                passed_on[head].append([c for c in sources if c[0] in schema])
+                known = (s for s in sources if isinstance(s, Constant) or s[0] in schema)
+                passed_on[head].append(list(known))
     found = dict(stated)
     while True:
         derived = {
@@ -140,14 +149,17 @@ def _is_native(schema: Mapping[str, Predicate], column: Column) -> bool:
 
 
 def _entries(
-    schema: Mapping[str, Predicate], head: Column, sources: Sequence[Column], found: Entries
+    schema: Mapping[str, Predicate], head: Column, sources: Sequence[Source], found: Entries
 ) -> Iterator[str | None]:
     """What one rule says of a column of its head, as far as anything is known yet."""
     name, place = head
     type_ = schema[name].columns[place].type
-    native = [c for c in sources if schema[c[0]].columns[c[1]].type is type_]
-    if not native:
+    written = [s for s in sources if isinstance(s, Constant) and s.type is type_]
+    constants = {datatype_of_constant(constant) for constant in written}
+    columns = [s for s in sources if not isinstance(s, Constant)]
+    native = [c for c in columns if schema[c[0]].columns[c[1]].type is type_]
+    if not (native or constants):
         yield None  # the rule computes it, or its type is another
-    known = {found[column] for column in native if column in found}
+    known = {found[column] for column in native if column in found} | constants
     if known:
         yield common_datatype(known)

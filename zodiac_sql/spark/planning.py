@@ -196,10 +196,16 @@ def _facts(
     facts: dict[str, list[tuple[object, ...]]] = defaultdict(list)
     for program in programs:
         for fact in program.facts:
+            known = schema[fact.predicate]
             values = (
-                text_of_term(term) if column.mixed else term.value
-                for term, column in zip(fact.terms, schema[fact.predicate].columns, strict=True)
+                _term(term, known.declared) if column.mixed else term.value
+                for term, column in zip(fact.terms, known.columns, strict=True)
                 if isinstance(term, Constant)
             )
             facts[fact.predicate].append(tuple(values))
     return facts
+
+
+def _term(constant: Constant, declared: bool) -> str:
+    """The text of a term, which in a column that is declared is the literal that is written."""
+    return (constant.literal if declared else None) or text_of_term(constant)
