@@ -297,6 +297,12 @@ class RandomQuery:
                 f"{rng.choice(['ucase', 'lcase', 'strlen', 'abs', 'floor', 'str', 'lang'])}({one})"
             ),
         ]
+        kinds += [
+            lambda: f"{rng.choice(['strbefore', 'strafter', 'strlang'])}({one}, {other})",
+            lambda: f"strdt({one}, {rng.choice(['xsd:integer', 'xsd:date', ':odd', other])})",
+            lambda: f"{rng.choice(['tz', 'timezone', 'md5', 'sha256', 'encode_for_uri'])}({one})",
+            lambda: f"{rng.choice(['iri', 'xsd:dateTime'])}({one})",
+        ]
         if nested:
             kinds.append(lambda: f"{rng.choice(['', 'NOT '])}EXISTS {self.group(nested - 1)}")
         return rng.choice(kinds)()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from zodiac_sql.change.as_json import PHASES, change_as_json, facts_and_seconds
 from zodiac_sql.change.summary import fates
 from zodiac_sql.cli.tables import print_table, short_text
 from zodiac_sql.cli.terminal import about_paths, echo, output, terminal_width
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from zodiac_sql.read.sparql.answer import SparqlAnswer
     from zodiac_sql.read.verify.verify import Verification
 
-PHASES = ("stage", "check", "reason", "compare", "publish")
-
 
 def run_summary(kb: KnowledgeBase, change: Change, exported: Exported | None) -> dict[str, Any]:
     """The summary of `run`, as its JSON has it."""
@@ -36,7 +35,7 @@ def run_summary(kb: KnowledgeBase, change: Change, exported: Exported | None) ->
         "hypernodes": [
             {**row, **_work(work.get(row["hypernode"]))} for row in kb.hypernodes().to_pylist()
         ],
-        **_facts_and_seconds(change),
+        **facts_and_seconds(change),
     }
     return summary if exported is None else {**summary, "exported": exported_as_json(exported)}
 
@@ -45,16 +44,6 @@ def _work(work: Any) -> dict[str, Any]:
     """The method, iterations and seconds of a hypernode; None if it was not evaluated."""
     names = ("method", "iterations", "seconds")
     return {"evaluated": work is not None, **{name: (work or {}).get(name) for name in names}}
-
-
-def _facts_and_seconds(change: Change) -> dict[str, Any]:
-    spent = change.stats["seconds"]
-    return {
-        "seconds": {**{p: spent.get(p, 0.0) for p in PHASES}, "total": change.seconds},
-        "inserted": dict(change.inserted),
-        "deleted": dict(change.deleted),
-        "notes": list(change.notes),
-    }
 
 
 def print_summary(summary: Mapping[str, Any], prefixes: Mapping[str, str]) -> None:
@@ -71,11 +60,11 @@ def print_summary(summary: Mapping[str, Any], prefixes: Mapping[str, str]) -> No
 
 def print_change(change: Change, prefixes: Mapping[str, str], as_json: bool) -> None:
     if as_json:
-        print_json(_change_as_json(change))
+        print_json(change_as_json(change))
         return
     _print_counts(change, prefixes, ("inserted", "deleted"), "no fact came or went")
     echo(f"\nhypernodes: {fates(change.hypernodes)}")
-    _print_seconds(_facts_and_seconds(change)["seconds"])
+    _print_seconds(facts_and_seconds(change)["seconds"])
     print_notes(change.notes)
 
 
@@ -113,7 +102,7 @@ def print_preview(
         for name in _concerned(change)
     }
     if as_json:
-        told = {"preview": True, **_change_as_json(change), "samples": shown}
+        told = {"preview": True, **change_as_json(change), "samples": shown}
         print_json(told if why is None else {**told, "why": why.to_dict()})
         return
     echo("a preview: nothing was changed\n")
@@ -127,16 +116,8 @@ def print_preview(
     if why is not None:
         print_text(f"\n{why}")
     echo(f"\nhypernodes would be: {fates(change.hypernodes)}")
-    _print_seconds(_facts_and_seconds(change)["seconds"])
+    _print_seconds(facts_and_seconds(change)["seconds"])
     print_notes(change.notes)
-
-
-def _change_as_json(change: Change) -> dict[str, Any]:
-    return {
-        **_facts_and_seconds(change),
-        "hypernodes": {name: getattr(change.hypernodes, name) for name in _FATES},
-        "work": dict(change.stats["hypernodes"]),
-    }
 
 
 def _concerned(change: Change) -> list[str]:
@@ -153,9 +134,6 @@ def _print_counts(
         print_table(["predicate", *heads], rows, prefixes)
     else:
         echo(nothing)
-
-
-_FATES = ("created", "merged", "split", "dropped", "updated", "untouched")
 
 
 def _some(facts: Callable[[str, int], pa.Table], predicate: str, count: int) -> list[list[Any]]:
@@ -196,7 +174,9 @@ _DIFFERENCES_SHOWN = 3
 """How many missing facts of a predicate are printed, and how many surplus ones."""
 
 
-def print_verification(found: Verification, db: str, as_json: bool) -> None:
+def print_verification(
+    found: Verification, db: str, prefixes: Mapping[str, str], as_json: bool
+) -> None:
     names = sorted({*found.missing, *found.surplus})
     if as_json:
         print_json(_verification_as_json(found, names))
@@ -207,11 +187,15 @@ def print_verification(found: Verification, db: str, as_json: bool) -> None:
         return
     if names:
         rows = [(name, found.missing.get(name, 0), found.surplus.get(name, 0)) for name in names]
-        print_table(["predicate", "missing", "surplus"], rows)
+        print_table(["predicate", "missing", "surplus"], rows, prefixes)
         echo()
+    there = prefixes if terminal_width() else {}
     for name in names:
-        _print_facts("missing", name, found.missing.get(name, 0), found.missing_facts(name))
-        _print_facts("surplus", name, found.surplus.get(name, 0), found.surplus_facts(name))
+        for kind, counts, facts_of in (
+            ("missing", found.missing, found.missing_facts),
+            ("surplus", found.surplus, found.surplus_facts),
+        ):
+            _print_facts(kind, name, counts.get(name, 0), facts_of(name), there)
     if found.tables:
         echo()
         tables = [(table, *numbers) for table, numbers in sorted(found.tables.items())]
@@ -244,12 +228,14 @@ def _verification_as_json(found: Verification, names: Iterable[str]) -> dict[str
     }
 
 
-def _print_facts(kind: str, predicate: str, count: int, facts: Any) -> None:
+def _print_facts(
+    kind: str, predicate: str, count: int, facts: Any, prefixes: Mapping[str, str]
+) -> None:
     """Print the first facts of a difference, one per line, and how many more there are."""
     for row in facts.slice(0, _DIFFERENCES_SHOWN).to_pylist():
-        echo(f"{kind}  {_fact(predicate, row.values(), {})}")
+        echo(f"{kind}  {_fact(predicate, row.values(), prefixes)}")
     if count > _DIFFERENCES_SHOWN:
-        echo(f"{kind}  {predicate}: {count - _DIFFERENCES_SHOWN} more")
+        echo(f"{kind}  {prefixed_iri(predicate, prefixes)}: {count - _DIFFERENCES_SHOWN} more")
 
 
 def exported_as_json(exported: Exported) -> dict[str, Any]:

@@ -228,8 +228,8 @@ def verify(db: Database, as_json: Json = False) -> None:
     from zodiac_sql.cli.progress import reported
 
     with reading(db) as kb, reported() as report:
-        found = kb.verify(progress=report)
-    print_verification(found, db, as_json)
+        found, prefixes = kb.verify(progress=report), kb.prefixes
+    print_verification(found, db, prefixes, as_json)
     if not found:
         raise typer.Exit(1)
 

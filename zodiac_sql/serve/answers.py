@@ -24,7 +24,6 @@ from zodiac_sql.facts.printed_values import as_json
 from zodiac_sql.read.printed_answers import objects, write_csv
 
 if TYPE_CHECKING:
-    from zodiac_sql.change.change import Change
     from zodiac_sql.read.query import Answer
 
 JSON, CSV, ARROW = "application/json", "text/csv", "application/vnd.apache.arrow.stream"
@@ -63,21 +62,6 @@ def arrow_bytes(answer: Answer) -> bytes:
     with pa.ipc.new_stream(made, found.schema) as stream:
         stream.write_table(found)
     return made.getvalue()
-
-
-def change_as_json(change: Change) -> dict[str, Any]:
-    """What a change did, or would do."""
-    return {
-        "inserted": dict(change.inserted),
-        "deleted": dict(change.deleted),
-        "hypernodes": {
-            name: getattr(change.hypernodes, name)
-            for name in ("created", "merged", "split", "dropped", "updated", "untouched")
-        },
-        "seconds": change.seconds,
-        "notes": list(change.notes),
-        "violations": [str(one) for one in change.violations],
-    }
 
 
 def error_response(error: ZodiacError) -> Response:

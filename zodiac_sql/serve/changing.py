@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from starlette.requests import Request
 from starlette.responses import Response
 
+from zodiac_sql.change.as_json import change_as_json
 from zodiac_sql.change.change import Change
 from zodiac_sql.errors import DataError
 from zodiac_sql.read.why.why_violated import fact_of
-from zodiac_sql.serve.answers import ARROW, CSV, change_as_json, json_response
+from zodiac_sql.serve.answers import ARROW, CSV, json_response
 from zodiac_sql.serve.requests import Asked, is_set, json_of, limits_of, number, read, wanted
 from zodiac_sql.serve.service import Service
 from zodiac_sql.stream.updates import Item

@@ -54,7 +54,7 @@ def column_of(
     distinct = bool(aggregate.distinct)
     if name == "Count" and aggregate.vars == "*":
         if distinct:
-            raise refused("COUNT(DISTINCT *)")
+            return _different(solutions, alias, scope), TermColumn(_INTEGER, True)
         return exp.Count(this=exp.Star()), TermColumn(_INTEGER, True)
     known, sql = _operand(aggregate.vars, solutions, alias, scope)
     if name == "Sample":
@@ -70,6 +70,13 @@ def column_of(
     if name == "GroupConcat":
         return _concatenated(value, aggregate, distinct)
     raise refused(f"the aggregate {name}")
+
+
+def _different(solutions: Solutions, alias: str, scope: PatternScope) -> exp.Expr:
+    """How many different solutions there are, by the variables that the user has written."""
+    written = scope.context.names.written
+    values = [column(name, alias) for name in solutions.columns if name in written]
+    return exp.Count(this=exp.Distinct(expressions=[call("row", *values, exp.convert(1))]))
 
 
 def _operand(

@@ -18,6 +18,7 @@ from zodiac_sql.read.query import Answer
 from zodiac_sql.read.sparql.construct import constructed, described, texts_of
 from zodiac_sql.read.sparql.context import QueryContext, context_of
 from zodiac_sql.read.sparql.macros import MACROS
+from zodiac_sql.read.sparql.made_terms import TERM_MACROS
 from zodiac_sql.read.sparql.parse import parsed
 from zodiac_sql.read.sparql.patterns import Patterns
 from zodiac_sql.read.sparql.prepare import HIDDEN
@@ -70,7 +71,7 @@ def _query(text: str, algebra: Any, context: QueryContext, natives: bool) -> exp
 def _answered(store: Store, query: exp.Query) -> Answer:
     statement = render(query)
     if "zodiac_sparql_" in statement:
-        store.run(MACROS)
+        store.run(MACROS + TERM_MACROS)
     try:
         return Answer(answer(store, statement))
     except PatternError as error:

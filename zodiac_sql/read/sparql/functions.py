@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from zodiac_sql.facts.native_text import wall_clock
 from zodiac_sql.language.symbols import XSD
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.language.zones import is_zoned, without_zone
+from zodiac_sql.read.sparql import made_terms
 from zodiac_sql.read.sparql.context import refused
 from zodiac_sql.read.sparql.solutions import TermForm
 from zodiac_sql.read.sparql.values import (
@@ -42,11 +44,15 @@ Values = Sequence[SparqlValue]
 def builtin(name: str, arguments: Values, expression: Any) -> SparqlValue:
     """The value of a function that SPARQL has by itself. Raises QueryError for one we have not."""
     called = name.removeprefix("Builtin_")
+    if called in ("IRI", "URI"):
+        return made_terms.iri(arguments, expression)
     found = _BUILTINS.get(called)
     if found is None:
         raise refused(f"{called}" if name != called else f"the expression {name}")
     if called in ("REGEX", "REPLACE") and expression.flags is not None:
         return found([*arguments[:-1], _flagged(arguments[-1])])
+    if called == "BNODE" and arguments:
+        raise refused("BNODE with an argument")
     return found(arguments)
 
 
@@ -54,7 +60,7 @@ def _flagged(flags: SparqlValue) -> SparqlValue:
     """The flags of a regular expression, which must be known beforehand."""
     if flags.kind != "string" or not isinstance(flags.sql, exp.Literal):
         raise refused("a regular expression whose flags are not a constant")
-    wrong = set(flags.sql.name) - set("ims")
+    wrong = set(flags.sql.name) - set("imsxq")
     if wrong:
         raise refused(f"the flag {min(wrong)} of a regular expression")
     return flags
@@ -170,10 +176,20 @@ def _pattern(arguments: Values) -> exp.Expr:
     """A regular expression, after the flags that it has."""
     written, *flags = arguments
     found = as_string(written)
-    if flags and flags[0].sql.name:
-        marks = "".join(sorted(set(flags[0].sql.name)))
-        return exp.DPipe(this=text(f"(?{marks})"), expression=found)
-    return found
+    marks = set(flags[0].sql.name) if flags else set()
+    if "q" in marks:  # each character stands for itself
+        found, marks = call("regexp_escape", found), marks & {"i"}
+    elif "x" in marks:
+        if not isinstance(found, exp.Literal):
+            raise refused("the flag x of a regular expression that is not a constant")
+        found = text(_without_spaces(found.name))
+    known = "".join(sorted(marks - {"x"}))
+    return exp.DPipe(this=text(f"(?{known})"), expression=found) if known else found
+
+
+def _without_spaces(pattern: str) -> str:
+    """A regular expression without the spaces that stand outside of sets of characters."""
+    return re.sub(r"(\\.|\[(?:\\.|[^\]\\])*\])|\s+", lambda found: found[1] or "", pattern)
 
 
 def _replace(arguments: Values) -> SparqlValue:
@@ -329,7 +345,7 @@ def _to_date(value: SparqlValue) -> SparqlValue:
 _CASTS: dict[str, Callable[[SparqlValue], SparqlValue]] = {
     "string": _to_string, "boolean": _to_boolean, "integer": _to_integer, "date": _to_date,
     "decimal": _to_number("decimal", 1), "float": _to_number("float", 2),
-    "double": _to_number("double", 3),
+    "double": _to_number("double", 3), "dateTime": made_terms.to_moment,
 }  # fmt: skip
 
 _BUILTINS: dict[str, Callable[[Values], SparqlValue]] = {
@@ -365,4 +381,19 @@ _BUILTINS: dict[str, Callable[[Values], SparqlValue]] = {
     "HOURS": _part("hour"),
     "MINUTES": _part("minute"),
     "SECONDS": _part("second"),
+    "TZ": made_terms.zone,
+    "TIMEZONE": made_terms.time_zone,
+    "NOW": made_terms.now,
+    "RAND": made_terms.random_number,
+    "STRLANG": made_terms.with_language,
+    "STRDT": made_terms.with_datatype,
+    "STRBEFORE": made_terms.before,
+    "STRAFTER": made_terms.after,
+    "ENCODE_FOR_URI": made_terms.encoded,
+    "BNODE": made_terms.blank_node,
+    "UUID": made_terms.uuid_iri,
+    "STRUUID": made_terms.uuid_text,
+    "MD5": made_terms.text_function("md5"),
+    "SHA1": made_terms.text_function("sha1"),
+    "SHA256": made_terms.text_function("sha256"),
 }

@@ -62,6 +62,8 @@ def _whole(names: Any, part: Any) -> Any:
     from rdflib import Literal
     from rdflib.plugins.sparql.algebra import translatePName
 
+    if getattr(part, "name", "") in ("Builtin_IRI", "Builtin_URI"):
+        part["base"] = str(names.base or "")
     if getattr(part, "name", "") != "literal":
         return translatePName(part, names)
     datatype = None if part.datatype is None else names.absolutize(part.datatype)

@@ -70,6 +70,11 @@ class Names:
         """The column of a variable; the same for the same one."""
         return self.variables.setdefault(variable, f"v{len(self.variables)}")
 
+    @property
+    def written(self) -> frozenset[str]:
+        """The columns of variables that the user has written."""
+        return frozenset(c for name, c in self.variables.items() if not name.startswith("\0"))
+
     def fresh(self) -> str:
         """An alias that no other table in the query has."""
         return f"t{self._numbers()}"

@@ -19,7 +19,7 @@ export function previewed(told, change) {
       some(told.samples[name].inserted, told.samples[name].inserted_goals, told.inserted[name], "entered", change),
       some(told.samples[name].deleted, told.samples[name].deleted_goals, told.deleted[name], "left", change))),
     ...told.notes.map((note) => el("p", { class: "quiet" }, `Note: ${note}`)),
-    el("p", { class: "quiet" }, `${hypernodes(told.hypernodes)} Computed in ${duration(told.seconds)}.`),
+    el("p", { class: "quiet" }, `${hypernodes(told.hypernodes)} Computed in ${duration(told.seconds.total)}.`),
   ];
 }
 
@@ -47,7 +47,7 @@ function because(pressed, goal, change) {
 }
 
 /** One line about a change that was made. */
-export const done = (told) => el("p", { class: "done", role: "status" }, "Done in ", duration(told.seconds), ". ",
+export const done = (told) => el("p", { class: "done", role: "status" }, "Done in ", duration(told.seconds.total), ". ",
   moves(told.inserted, "entered"), " ", moves(told.deleted, "left"),
   ...told.notes.map((note) => el("span", { class: "quiet" }, ` Note: ${shown(note)}`)));
 
