@@ -101,10 +101,10 @@ def test_with_company_it_asks_and_counts(file: Path, open_kb: OpenKb) -> None:
             before = generation(kb)
             assert len(seen(kb, lambda: kb.insert("p", [("b", "c")]))) == 2
             assert seen(other, lambda: other.query("some(X)"))
-            assert len(seen(other, lambda: other.query("some(X)"))) == 1
+            assert not seen(other, lambda: other.query("some(X)"))  # nobody has published since
             assert set(other.table("some")) == {("a",), ("b",)}
             assert generation(kb) == before + 1
-        assert len(seen(kb, lambda: kb.insert("p", [("c", "d")]))) == 1  # the other has gone
+        assert not seen(kb, lambda: kb.insert("p", [("c", "d")]))  # the other has gone
         assert not seen(kb, lambda: kb.insert("p", [("d", "e")]))
         assert kb.verify()
 

@@ -7,6 +7,7 @@ import datetime
 import math
 import re
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,8 @@ _RESULT_SET = "http://www.w3.org/2001/sw/DataAccess/tests/result-set#"
 _NUMERIC = {iri for iri, type_ in TYPES.items() if type_.numeric}
 
 
-def expected(path: Path) -> list[Row] | bool | None:
-    """The rows of a file of results, or what ASK answers. None for a graph."""
+def expected(path: Path) -> list[Row] | bool:
+    """The rows of a file of results, or what ASK answers. A graph has a row for each triple."""
     if path.suffix == ".csv":
         with path.open(newline="") as file:
             rows = [*csv.reader(file)]
@@ -43,8 +44,8 @@ def expected(path: Path) -> list[Row] | bool | None:
     return [{n: _term(row[n]) for n in names if row[n] is not None} for row in found]
 
 
-def _of_graph(path: Path) -> list[Row] | bool | None:
-    """Results that are themselves written in RDF."""
+def _of_graph(path: Path) -> list[Row] | bool:
+    """Results that are themselves written in RDF, or a graph."""
     store = ox.Store()
     store.load(path=path, format=_RDF[path.suffix], base_iri=path.as_uri())
 
@@ -55,7 +56,10 @@ def _of_graph(path: Path) -> list[Row] | bool | None:
     if answer := objects(None, "boolean"):
         return bool(answer[0].value == "true")
     if not objects(None, "resultVariable"):
-        return None
+        return [
+            dict(zip(("subject", "predicate", "object"), map(_term, quad), strict=False))
+            for quad in ([q.subject, q.predicate, q.object] for q in store)
+        ]
     solutions = sorted(
         objects(None, "solution"),
         key=lambda each: [int(index.value) for index in objects(each, "index")],
@@ -73,7 +77,7 @@ def value_of(given: Any) -> Any:
     """A value of an answer of ours in the form of those that are expected."""
     if isinstance(given, bool):
         return "boolean", given
-    if isinstance(given, int | float):
+    if isinstance(given, int | float | Decimal):
         return "number", float(given)
     if isinstance(given, datetime.datetime | datetime.date):
         kind = "dateTime" if isinstance(given, datetime.datetime) else "date"

@@ -24,25 +24,37 @@ _SOON = 0.02
 class Published:
     """The last states of one database, by generation."""
 
-    __slots__ = ("_changed", "_states")
+    __slots__ = ("_changed", "_latest", "_states")
 
     def __init__(self) -> None:
         self._changed = Condition()
         self._states: dict[int, Any] = {}
+        self._latest: int | None = None
 
     def note(self, generation: int, state: object) -> None:
         """Remember the state that the file has now."""
         with self._changed:
             self._states.pop(generation, None)
             self._states[generation] = state
+            self._latest = generation
             while len(self._states) > _REMEMBERED:
                 del self._states[next(iter(self._states))]
             self._changed.notify_all()
+
+    def begins(self) -> None:
+        """Note that a COMMIT is next: until its state is noted, nobody knows which is the last."""
+        with self._changed:
+            self._latest = None
 
     def forget(self) -> None:
         """Forget all states, because the file may soon have another one of the same generation."""
         with self._changed:
             self._states.clear()
+            self._latest = None
+
+    def is_at(self, generation: int) -> bool:
+        """Whether the file is certain to have this generation, as long as nobody publishes."""
+        return self._latest == generation
 
     def of(self, generation: int) -> Any | None:
         """The state of a generation, if it is known."""

@@ -49,7 +49,8 @@ def is_current(store: Store, state: State) -> bool:
     if store.presence and store.presence.knows():
         return True
     alone = store.presence.alone() if store.presence else None
-    current = generation(store) == state.generation
+    published = store.connection.instance.published
+    current = published.is_at(state.generation) or generation(store) == state.generation
     if store.presence:
         store.presence.is_sure(alone if current else None)
     return current

@@ -125,7 +125,7 @@ def publishing(
 
     `may_pass` tells whether it need not, if no other store has the database open.
     """
-    presence = store.presence
+    presence, published = store.presence, store.connection.instance.published
     store.journal.comes()  # before the lock is taken, which settling may need
     prepare_log(store)
     with (
@@ -135,12 +135,14 @@ def publishing(
         writes = Together(store)
         if not unnoticed:
             claim(writes, old, new)
-            if presence is None or not presence.knows():
+            if not (published.is_at(old.generation) or (presence and presence.knows())):
                 writes.run()  # what others have changed may let other statements fail
         yield writes, not unnoticed
         store.transactions.unsure = True
         if unnoticed:
-            store.connection.instance.published.forget()
+            published.forget()
+        else:
+            published.begins()
 
 
 def _has_any(store: Store, publication: Publication) -> bool:

@@ -84,16 +84,26 @@ CASES = {
     "STRDT as a text": 'SELECT (STRDT("http://e/x", xsd:string) AS ?v) { }',
     "STRBEFORE": 'SELECT ?x ?y (STRBEFORE(?y, "e") AS ?v) { ?x :v|:s|:l|:p ?y }',
     "STRAFTER": 'SELECT ?x ?y (STRAFTER(?y, "e") AS ?v) { ?x :v|:s|:l|:p ?y }',
-    "STRBEFORE nothing": 'SELECT ?y (STRBEFORE(?y, "") AS ?v) (STRAFTER(?y, "") AS ?w) { ?x :s|:l ?y }',
+    "STRBEFORE nothing": (
+        'SELECT ?y (STRBEFORE(?y, "") AS ?v) (STRAFTER(?y, "") AS ?w) { ?x :s|:l ?y }'
+    ),
     "STRBEFORE with languages": 'SELECT ?y (STRBEFORE(?y, "i"@de) AS ?v) { ?x :s|:l ?y }',
     "STRAFTER of expressions": 'SELECT (STRAFTER(CONCAT("a", "b", "c"), "b") AS ?v) { }',
     "IRI": "SELECT ?x ?y (IRI(?y) AS ?v) { ?x :p|:m ?y FILTER(isIRI(?y)) }",
-    "IRI of texts": 'SELECT (IRI("http://e/é") AS ?v) (URI("urn:a:b") AS ?w) (IRI("a:b") AS ?u) { }',
-    "IRI with a base": 'BASE <http://b/c/d> SELECT (IRI("e") AS ?v) (IRI("../e") AS ?w) (IRI("") AS ?u) { }',
-    "IRI of values with a base": "BASE <http://e/> SELECT ?s (IRI(?s) AS ?v) { ?x :s ?s FILTER(?s != '') }",
+    "IRI of texts": (
+        'SELECT (IRI("http://e/é") AS ?v) (URI("urn:a:b") AS ?w) (IRI("a:b") AS ?u) { }'
+    ),
+    "IRI with a base": (
+        'BASE <http://b/c/d> SELECT (IRI("e") AS ?v) (IRI("../e") AS ?w) (IRI("") AS ?u) { }'
+    ),
+    "IRI of values with a base": (
+        "BASE <http://e/> SELECT ?s (IRI(?s) AS ?v) { ?x :s ?s FILTER(?s != '') }"
+    ),
     "IRI in a pattern": 'SELECT ?y { BIND(IRI(CONCAT("http://e/", "a")) AS ?x) ?x :p ?y }',
     "IRI of a number": "SELECT (IRI(5) AS ?v) (IRI('a b') AS ?w) { }",
-    "ENCODE_FOR_URI": 'SELECT (ENCODE_FOR_URI("Los Angeles/é~-_.!*(%") AS ?v) (ENCODE_FOR_URI(5) AS ?w) { }',
+    "ENCODE_FOR_URI": (
+        'SELECT (ENCODE_FOR_URI("Los Angeles/é~-_.!*(%") AS ?v) (ENCODE_FOR_URI(5) AS ?w) { }'
+    ),
     "MD5": "SELECT ?s (MD5(?s) AS ?v) (SHA1(?s) AS ?w) (SHA256(?s) AS ?u) { ?x :s ?s }",
     "MD5 of no text": "SELECT ?y (MD5(?y) AS ?v) { ?x :n|:p ?y }",
     "TZ": "SELECT ?x ?y (TZ(?y) AS ?v) { ?x :u|:z|:west|:east|:g ?y }",
@@ -101,16 +111,32 @@ CASES = {
     "TZ of instants": "SELECT ?x (TZ(?y) AS ?v) (TIMEZONE(?y) AS ?w) { ?x :z ?y }",
     "TIMEZONE": "SELECT ?x ?y (TIMEZONE(?y) AS ?v) { ?x :u|:z|:west|:east ?y }",
     "cast to dateTime": "SELECT ?x ?y (xsd:dateTime(?y) AS ?v) { ?x :u|:z|:west|:s|:n ?y }",
-    "cast of texts to dateTime": 'SELECT (xsd:dateTime("2002-10-10T17:00:00Z") AS ?v) (xsd:dateTime("x") AS ?w) { }',
+    "cast of texts to dateTime": (
+        'SELECT (xsd:dateTime("2002-10-10T17:00:00Z") AS ?v) (xsd:dateTime("x") AS ?w) { }'
+    ),
     "NOW": "SELECT ?x { ?x :u ?t FILTER(?t < NOW() && NOW() = NOW() && TZ(NOW()) = 'Z') }",
-    "RAND": "SELECT ?x { ?x :n ?n FILTER(RAND() >= 0 && RAND() < 1 && DATATYPE(RAND()) = xsd:double) }",
-    "UUID": 'SELECT ?x { ?x :n ?n FILTER(isIRI(UUID()) && STRSTARTS(STR(UUID()), "urn:uuid:") && STRLEN(STRUUID()) = 36) }',
-    "BNODE": "SELECT ?x { ?x :n ?n BIND(BNODE() AS ?b) FILTER(isBLANK(?b) && ?b = ?b && ?b != BNODE()) }",
+    "RAND": (
+        "SELECT ?x { ?x :n ?n FILTER(RAND() >= 0 && RAND() < 1 && DATATYPE(RAND()) = xsd:double) }"
+    ),
+    "UUID": (
+        'SELECT ?x { ?x :n ?n FILTER(isIRI(UUID()) && STRSTARTS(STR(UUID()), "urn:uuid:") && '
+        "STRLEN(STRUUID()) = 36) }"
+    ),
+    "BNODE": (
+        "SELECT ?x { ?x :n ?n BIND(BNODE() AS ?b) FILTER(isBLANK(?b) && ?b = ?b && ?b != BNODE()) }"
+    ),
     "count different solutions": "SELECT (COUNT(DISTINCT *) AS ?n) { ?x :p ?y }",
-    "count different solutions of groups": "SELECT ?x (COUNT(DISTINCT *) AS ?n) { ?x :p ?y OPTIONAL { ?y :q ?z } } GROUP BY ?x",
-    "count different solutions of a subquery": "SELECT (COUNT(DISTINCT *) AS ?n) { { SELECT ?x { ?x :v ?y } } UNION { ?x :n 5 } }",
+    "count different solutions of groups": (
+        "SELECT ?x (COUNT(DISTINCT *) AS ?n) { ?x :p ?y OPTIONAL { ?y :q ?z } } GROUP BY ?x"
+    ),
+    "count different solutions of a subquery": (
+        "SELECT (COUNT(DISTINCT *) AS ?n) { { SELECT ?x { ?x :v ?y } } UNION { ?x :n 5 } }"
+    ),
     "regex without spaces": r'SELECT ?s { ?x :s ?s FILTER(REGEX(?s, "o n [e ]", "x")) }',
-    "regex of characters": r'SELECT (REGEX("a.c", "a.c", "q") AS ?v) (REGEX("abc", "a.c", "q") AS ?w) (REGEX("A.c", "a.C", "qi") AS ?u) { }',
+    "regex of characters": (
+        r'SELECT (REGEX("a.c", "a.c", "q") AS ?v) (REGEX("abc", "a.c", "q") AS ?w) '
+        r'(REGEX("A.c", "a.C", "qi") AS ?u) { }'
+    ),
     "in": "SELECT * { ?x :p ?y FILTER(?y IN (:c, :d, 1)) }",
     "not in": "SELECT * { ?x :m ?y FILTER(?y NOT IN (:a, 7)) }",
     "ebv": "SELECT * { ?x :s ?s FILTER(?s) }",
