@@ -1,6 +1,7 @@
 """Every name that zodiac_sql makes. No user can choose one of them.
 
     in rules, inside a hypernode   a NUL, which no predicate has: "p\\0external", "r3\\0node 1"
+    positions of no stream         a NUL: "\\0clock", "\\0events 1 p" for the times in a column of p
     in rules with a variable for a predicate, and of rules made of them   "\\0?", r1[p, q]
     tables of idb and hd           the hypernode's number first: h7_p, "h7_p external", h7_r3_n1
     other tables of idb            zodiac$...
@@ -109,6 +110,15 @@ def is_constraint(predicate: str) -> bool:
 
 
 # --- variables for predicates ---------------------------------------------------------------------
+
+CLOCK = "\0clock"
+"""The position of the clock, beside those of streams (program/state.py)."""
+
+
+def events(place: int, predicate: str) -> str:
+    """The position of the latest time in a column of a predicate, beside those of streams."""
+    return f"\0events {place} {predicate}"
+
 
 VARIES = "\0?"
 """The predicate of the atom ?P(X, Y), whose first term is P."""

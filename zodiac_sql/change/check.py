@@ -11,6 +11,7 @@ from zodiac_sql.change.terms import as_settled
 from zodiac_sql.change.widening import note_rules, widen_for_texts
 from zodiac_sql.errors import DataError, ProgramError
 from zodiac_sql.garbage import uncollected
+from zodiac_sql.language.syntax import Atom
 from zodiac_sql.program.build import Edited, KnownFacts, Planned, plan_program
 from zodiac_sql.program.check import in_order
 from zodiac_sql.storage.known_symbols import symbols_of
@@ -22,8 +23,12 @@ def check(collected: Collected) -> Prepared:
     state, functions, there = before.state, before.functions, before.prepared
     load_waiting(collected)
     with report.timed("check"):
-        schema = collected.edits.provisional
         nothing_new = not (request.rules or report.problems)
+        if nothing_new and state.windows:
+            from zodiac_sql.change.windows import fall_out  # late: most programs have none
+
+            fall_out(collected)
+        schema = collected.edits.provisional
         fits = there and nothing_new and there.fits(state, schema, functions)
         if there and fits and not is_expanded_anew(before, there, request, schema):
             return there
@@ -39,6 +44,7 @@ def _planned(collected: Collected) -> Planned:
     problems += rules.put_in_columns(edits.provisional)
     widen_for_texts(collected)
     as_settled(collected, edits.provisional)
+    in_texts = _windows(collected) if rules.windows.after and rules else []
     try:
         explicit = KnownFacts(
             explicit_predicates(before.state, request),
@@ -61,5 +67,30 @@ def _planned(collected: Collected) -> Planned:
         raise ProgramError(in_order([*problems, *error.problems])) from None
     if problems:
         raise ProgramError(in_order(problems))
+    if in_texts:
+        return _planned_anew(collected, planned, in_texts)
     note_rules(collected, planned.schema)
     return planned
+
+
+def _windows(collected: Collected) -> list[Atom]:
+    """Let facts fall out of windows, unless some of their facts stand in texts: these are returned,
+    and wait until all types are known.
+    """
+    from zodiac_sql.change import windows
+
+    collected.report.problems += windows.window_problems(collected)
+    in_texts = windows.facts_in_texts(collected)
+    if not (in_texts or collected.report.problems):
+        windows.fall_out(collected)
+    return in_texts
+
+
+def _planned_anew(collected: Collected, planned: Planned, in_texts: list[Atom]) -> Planned:
+    """The program after facts of texts have fallen out of windows, which may make other rules."""
+    from zodiac_sql.change import windows
+
+    windows.take_facts_of_texts(collected, in_texts)
+    windows.fall_out(collected)
+    names = {fact.predicate for fact in in_texts}
+    return planned if names.isdisjoint(planned.read) else _planned(collected)

@@ -23,6 +23,7 @@ from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.program.rule_edits import RuleEdits
 from zodiac_sql.program.rule_sets import Into
 from zodiac_sql.program.set_facts import is_of_facts, with_facts_of_set
+from zodiac_sql.program.windows import WindowEdits
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +169,7 @@ def _on_absent(predicate: str, count: int) -> str:
 def nothing_collected(before: Baseline, check: bool) -> Collected:
     """An update whose verbs have said nothing yet. It `check`s constraints, or lets them pass."""
     state = before.state
-    rules = RuleEdits(state.written, state.sets, before.written)
+    rules = RuleEdits(state.written, state.sets, before.written, WindowEdits(state.windows))
     return Collected(
         before, Request(rules, check), no_schema_edits(before.store, state), UpdateReport()
     )

@@ -42,6 +42,8 @@ class Request:
     """How far streams have come."""
     streamed: Streamed | None = None
     """Which updates of a stream this one applies."""
+    left: dict[str, list[Staged]] = field(default_factory=dict)
+    """Of predicates from whose windows facts fall out: what verbs have said is to be deleted."""
     keeping: Keeping | None = None
     """What is to be in the change feed from then on."""
 

@@ -22,13 +22,14 @@ from zodiac_sql.language.named_columns import facts_in_place
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.language.syntax import Program, Type
 from zodiac_sql.language.templates import TRIPLE
-from zodiac_sql.names import EXPLICIT_SCHEMA
+from zodiac_sql.names import CLOCK, EXPLICIT_SCHEMA
 from zodiac_sql.program.doubts import absent
 from zodiac_sql.program.rule_edits import parsed_text, rule_text, source_of
 from zodiac_sql.program.rule_sets import MAIN, Into, MadeRules, require_name
 from zodiac_sql.sql.relations import Part
 
 if TYPE_CHECKING:
+    from zodiac_sql.change.clock import Moment
     from zodiac_sql.change.plan_sizes import PlannedSizes
     from zodiac_sql.facts.load.options import TableOptions
 
@@ -242,6 +243,29 @@ class Update:
         `KnowledgeBase.position` returns the position later, even after the process was killed.
         """
         self._collected.request.positions[stream] = position
+
+    @exclusive
+    def tick(self, now: Moment | None = None) -> None:
+        """Let the clock be at a time, and facts leave that windows let go by then.
+
+        `now` is a moment in UTC, or with its own time zone; or seconds since 1970; by default it is
+        what the clock of the machine says. Raises QueryError for anything else.
+        """
+        from zodiac_sql.change.clock import clock_at
+
+        self._collected.request.positions[CLOCK] = clock_at(now)
+
+    @exclusive
+    def keep(self, predicate: str, *windows: str) -> None:
+        """Make these the windows of a predicate, of those that stand in no named rule set.
+
+        Each says what stands in parentheses after `.window p`: "at: 1 hour", "last 100 by turbine".
+        Raises ProgramError.
+        """
+        from zodiac_sql.change.clock import windows_of
+
+        name, rules = self._collected.edits.meant(predicate), self._collected.request.rules
+        rules.windows.replace_of(name, windows_of(name, windows))
 
     @exclusive
     def note(self, text: str) -> None:

@@ -107,10 +107,24 @@ CREATE TABLE zodiac.function (
     returns    VARCHAR NOT NULL
 );
 
--- How far streams of updates into this file have come: migration 4.
+-- How far streams of updates into this file have come, and the clock (names.py): migration 4.
 CREATE TABLE zodiac.stream (
     name     VARCHAR NOT NULL,
     position BIGINT NOT NULL
+);
+
+-- How long explicit facts stay, or how many: migration 22.
+CREATE TABLE zodiac.fact_window (
+    set_name      VARCHAR NOT NULL,
+    predicate     VARCHAR NOT NULL,
+    time_column   VARCHAR,           -- NULL: the only one of dates or timestamps
+    lifetime      BIGINT,            -- microseconds, as `late`
+    facts         BIGINT,
+    group_columns VARCHAR[] NOT NULL,
+    by_events     BOOLEAN NOT NULL,
+    late          BIGINT NOT NULL,
+    refuses       BOOLEAN NOT NULL,
+    added_at      TIMESTAMP NOT NULL
 );
 
 -- Small changes that are not in their tables yet: migrations 12 and 13.

@@ -15,7 +15,7 @@ _LONGEST = 80
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A rule, a constraint, a declaration, a prefix, or the first fact of a predicate.
+    """A rule, a constraint, a declaration, a window, a prefix, or the first fact of a predicate.
 
     `start` and `end` are those of the clause, `name_start` and `name_end` of what gives its name.
     """

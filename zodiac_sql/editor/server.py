@@ -47,6 +47,7 @@ _SYMBOLS = {
     "rule": lsp.SymbolKind.Function,
     "constraint": lsp.SymbolKind.Event,
     "declaration": lsp.SymbolKind.Class,
+    "window": lsp.SymbolKind.Property,
     "fact": lsp.SymbolKind.Constant,
     "prefix": lsp.SymbolKind.Namespace,
 }

@@ -131,6 +131,8 @@ class _Reading:
             self.prefixes[prefix[:-1]] = self.declared[prefix[:-1]] = iri[1:-1]
         elif kind == "declaration":
             self._declaration(part)
+        elif kind == "window":
+            self._window(part)
         else:
             self._label(part.children[0])
             if kind != "constraint":
@@ -143,6 +145,12 @@ class _Reading:
         for column in columns:
             if column is not None:
                 self._column(column.children[0], predicate, Role.DECLARED)
+
+    def _window(self, part: Any) -> None:
+        name, first, *_ = part.children
+        predicate = self._predicate(name.children[0], Role.READ)
+        if first.children[0] is not None:
+            self._column(first.children[0], predicate)
 
     def _label(self, label: Token | None) -> None:
         if label is not None:

@@ -24,11 +24,13 @@ from zodiac_sql.language.syntax import (
     Rule,
     Type,
     Variable,
+    Window,
     atoms_of,
 )
 from zodiac_sql.language.syntax_errors import included_files
 from zodiac_sql.language.templates import TRIPLE, is_template, of_triple, with_atoms
 from zodiac_sql.language.values import ClauseValues
+from zodiac_sql.language.windows import read_window
 from zodiac_sql.names import VARIES
 
 
@@ -60,6 +62,7 @@ class Reader(Bodies):
         self.rules: list[Rule] = []
         self.facts: list[Atom] = []
         self.declarations: list[Declaration] = []
+        self.windows: list[Window] = []
         self.inexact_facts: list[Problem] = []
 
     def program(self) -> Program:
@@ -70,7 +73,7 @@ class Reader(Bodies):
         included = included_files(self.source)
         return Program(
             tuple(rule for rule in rules if rule is not None), tuple(self.facts),
-            tuple(self.declarations), tuple(self.declared_prefixes.items()),
+            tuple(self.declarations), tuple(self.declared_prefixes.items()), tuple(self.windows),
             tuple(dict.fromkeys((*included, *self.inexact_facts, *self.inexact_moments))),
         )  # fmt: skip
 
@@ -82,7 +85,7 @@ class Reader(Bodies):
             self.used_prefixes, self.anonymous, self.inexact = {}, 0, []
             self.values, facts = ClauseValues(), len(self.facts)
             {"prefix": self._prefix, "declaration": self._declaration,
-             "statement": self._statement,
+             "window": self._window, "statement": self._statement,
              "constraint": self._constraint}[part.data](part)  # fmt: skip
             if len(self.facts) > facts:
                 self.inexact_facts += self.inexact
@@ -102,6 +105,19 @@ class Reader(Bodies):
         predicate = self._predicate(token)
         parsed = tuple(self._column(cast("Tree[Token]", c)) for c in columns if c is not None)
         self.declarations.append(Declaration(predicate, parsed, self._span(tree)))
+
+    def _window(self, tree: Tree[Token]) -> None:
+        name, *parts = cast("list[Tree[Token]]", tree.children)
+        token = cast("Token", name.children[0])
+        if self._varies(token):
+            self._problem(f"a variable for a predicate has a window, {token}", token)
+            return
+        read = read_window(self._predicate(token), [part.children for part in parts])
+        if isinstance(read, Window):
+            self.windows.append(replace(read, span=self._span(tree)))
+        else:
+            wrong, message, hint = read
+            self._problem(message, token if wrong is None else wrong, hint)
 
     def _column(self, tree: Tree[Token]) -> Column:
         name, kind = cast("list[Token]", tree.children)

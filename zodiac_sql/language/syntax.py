@@ -340,6 +340,28 @@ class Declaration:
 
 
 @dataclass(frozen=True, slots=True)
+class Window:
+    """`.window p(...)`: how long explicit facts of p stay, or how many of them (windows.py).
+
+    A fact stays for the `lifetime`, in microseconds, after the time in its `column`; or as long as
+    fewer than `count` facts of its group are later. Without a name, the column is the only one of
+    dates or timestamps. The time is that of ticks, or with `events` the latest that a fact has had,
+    less the microseconds of `late`. A fact that comes when it would have left is told, or, if the
+    window `refuses` it, an error.
+    """
+
+    predicate: str
+    column: str | None
+    lifetime: int | None = None
+    count: int | None = None
+    groups: tuple[str, ...] = ()
+    events: bool = False
+    late: int = 0
+    refuses: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """A parsed text. `facts` are rules without a body; they become explicit facts."""
 
@@ -347,6 +369,7 @@ class Program:
     facts: tuple[Atom, ...] = ()
     declarations: tuple[Declaration, ...] = ()
     prefixes: tuple[tuple[str, str], ...] = ()
+    windows: tuple[Window, ...] = ()
     objections: tuple[Problem, ...] = field(default=(), compare=False)
     """What is refused in new texts only: values that cannot be kept just as they are written, and
     lines that would include a file. What is kept as text somewhere goes on to mean what it meant

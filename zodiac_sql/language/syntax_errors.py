@@ -76,7 +76,7 @@ _DIRECTIVES = (
     (r"\.(comp|init|override)\b",
      'There are no components. Rules are put into sets: add_rules(file, set="heat").'),
     (r"\.(functor|pragma|plan|lattice|domain)\b",
-     "Of what begins with a period, there is only .decl. Leave this out."),
+     "Of what begins with a period, there are only .decl and .window. Leave this out."),
 )  # fmt: skip
 """Lines of Soufflé's, and how the same is done here."""
 

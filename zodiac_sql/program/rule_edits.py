@@ -32,6 +32,7 @@ from zodiac_sql.program.check import in_order
 from zodiac_sql.program.fact_types import facts_with_moments
 from zodiac_sql.program.rule_sets import MAIN, Into, RuleSet, SetLabels, qualified
 from zodiac_sql.program.state import StoredRule
+from zodiac_sql.program.windows import WindowEdits
 
 _NONE: Functions = {}
 
@@ -46,6 +47,7 @@ class RuleEdits:
     there: Collection[StoredRule]
     sets: Collection[RuleSet]
     written: Callable[[], Iterable[Rule]]
+    windows: WindowEdits = field(default_factory=WindowEdits)
     arrivals: list[Arrival] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     changed: dict[str, Into] = field(default_factory=dict)
@@ -59,7 +61,7 @@ class RuleEdits:
     _known: tuple[dict[str, Rule], dict[str, list[Rule]]] | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.arrivals or self._has_dropped)
+        return bool(self.arrivals or self._has_dropped or self.windows)
 
     @property
     def places(self) -> SetLabels:
@@ -123,6 +125,7 @@ class RuleEdits:
             self._replace_parts(program, into.name)
             named = {rule.name: rule for rule in program.rules if rule.name}
             self._forget(into.name, lambda r: r.name in named and not same(named[r.name], r))
+        self.remarks += self.windows.add(program.windows, into.name)
         self._arrive(Arrival(program, strict, into))
 
     def _replace_parts(self, program: Program, own: str) -> None:
@@ -148,6 +151,7 @@ class RuleEdits:
         Mostly nearly all rules are as they were, under the same labels: these need no search.
         """
         self._withdraw(into.name)
+        self.windows.replace_set(program.windows, into.name)
         given = {new.name for new in program.rules if new.name}
         there = [self._is_there(into.name, new) for new in program.rules]
         as_before = {new.name for new, same_ in zip(program.rules, there, strict=True) if same_}
@@ -184,7 +188,7 @@ class RuleEdits:
     def drop_set(self, name: str, strict: bool) -> None:
         """Drop all rules of a set. If there is none, that is a remark, or if `strict` an error."""
         waiting = [arrival for arrival in self.arrivals if arrival.into.name == name]
-        if not self.places.labels(name) and not waiting:
+        if not (self.windows.drop_set(name) or self.places.labels(name) or waiting):
             sets = ", ".join(sorted(one for one in self.places.sets() if self.places.labels(one)))
             told = f"there is no rule set named {name}. The rule sets are: {sets or 'none'}"
             if strict:
@@ -221,7 +225,9 @@ class RuleEdits:
         schema: Mapping[str, Predicate],
     ) -> list[str]:
         """Drop something. Returns what is not there, in words."""
-        if isinstance(given, str) and self._drop_named(given, set_name):
+        if isinstance(given, str) and (
+            self.windows.drop_named(given, set_name) or self._drop_named(given, set_name)
+        ):
             return []
         if isinstance(given, str) and not _is_text(given):
             told = f"there is no rule named {qualified(set_name or MAIN, given)}"
@@ -237,7 +243,8 @@ class RuleEdits:
             self.remarks.append(f"{name}: {facts}, for dropping rules deletes none")
         own = set_name or MAIN
         rules = self.as_there(program, schema).rules
-        return [told for rule in rules if (told := self._drop_equal(rule, own))]
+        absent = [told for rule in rules if (told := self._drop_equal(rule, own))]
+        return [*absent, *self.windows.drop(program.windows, own)]
 
     def _drop_equal(self, rule: Rule, own: str) -> str:
         """Drop the rules of a set that say the same. Returns what to say if there is none."""
@@ -324,7 +331,7 @@ _PATH = re.compile(r"[^\n%()]+\.(rules|dl|srl)")
 _MARK = "\ufeff"
 """The byte order mark, with which some programs begin all texts."""
 
-_CLAUSE = re.compile(r"[:!]-|<-|←|\)\s*\.")
+_CLAUSE = re.compile(r"[:!]-|<-|←|\)\s*\.|\.window\b.*\(")
 
 
 def _is_text(given: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from zodiac_sql.errors import QueryError
@@ -133,18 +133,20 @@ def sets_after(
     places: SetLabels,
     changed: Mapping[str, Into],
     prefixes: Mapping[str, Mapping[str, str]],
+    windowed: Collection[str] = (),
 ) -> tuple[RuleSet, ...]:
-    """The rule sets after a change: those without rules are gone.
+    """The rule sets after a change: those without rules and windows are gone.
 
-    `changed` are the sets that the change has to do with, `prefixes` what their texts declare.
+    `changed` are the sets that the change has to do with, `prefixes` what their texts declare, and
+    `windowed` the sets that have windows.
     """
     known = {one.name: one for one in before}
     now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     found = []
-    for name in dict.fromkeys((*known, *places.sets())):
+    for name in dict.fromkeys((*known, *places.sets(), *sorted(windowed))):
         members = tuple(places.labels(name).items())
         old = known.get(name, RuleSet(name))
-        if not members:
+        if not members and name not in windowed:
             continue
         if members == old.members and name not in changed:
             found.append(old)

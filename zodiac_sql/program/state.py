@@ -25,6 +25,7 @@ from zodiac_sql.program.expand import certain
 from zodiac_sql.program.feed import NO_FEED, Feed
 from zodiac_sql.program.rule_sets import RuleSet
 from zodiac_sql.program.set_facts import own_predicates
+from zodiac_sql.program.windows import StoredWindow
 from zodiac_sql.rewrite.hypertree.stored import StoredTree
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 
@@ -88,7 +89,8 @@ class State:
     `former` are rules whose facts may have been derived when their aggregates meant something else
     (language/former_aggregates.py), and "" if some made other literals of native values: the next
     change sees to them.
-    `positions` has for each stream of updates the number of the last one that was applied.
+    `positions` has for each stream of updates the number of the last one that was applied; also how
+    far the clock has come (names.CLOCK), and the events of windows, in microseconds since 1970.
     `generation` counts changes published so far, and tells whether a state is still the file's.
     (A change that nobody else can miss does not count: see database/company.py.)
     """
@@ -96,6 +98,7 @@ class State:
     rules: tuple[StoredRule, ...] = ()
     templates: tuple[StoredRule, ...] = ()
     sets: tuple[RuleSet, ...] = ()
+    windows: tuple[StoredWindow, ...] = ()
     hypernodes: tuple[HypernodeRow, ...] = ()
     positive: frozenset[tuple[int, int]] = frozenset()
     negative: frozenset[tuple[int, int]] = frozenset()

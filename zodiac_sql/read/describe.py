@@ -11,7 +11,8 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.graph.hypergraph import Hypergraph
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.names import is_constraint, is_external, is_node
-from zodiac_sql.program.state import State, hypergraph_of
+from zodiac_sql.program.state import State, StoredRule, hypergraph_of
+from zodiac_sql.program.windows import StoredWindow
 from zodiac_sql.read.drawing.contents import Contents
 from zodiac_sql.read.drawing.draw import Before, Drawing
 from zodiac_sql.read.query import Answer
@@ -22,9 +23,9 @@ from zodiac_sql.storage.sources import Sources, derived_tables, sources_of
 
 
 def rules(state: State) -> Answer:
-    """The rules, in the order in which they were added.
+    """The rules, in the order in which they were added, and after them the windows.
 
-    name: string          what the rule is called
+    name: string          what the rule is called; a window, ".window reading"
     rule: string          its text, without the name
     hypernode: string     the hypernode that it belongs to: "h3"; for a rule with variables for
                           predicates those of the rules made of it: "h3, h5", or ""
@@ -35,16 +36,17 @@ def rules(state: State) -> Answer:
     for one in state.sets:
         for _, rule in one.members:
             sets.setdefault(rule, []).append(one.name)
+    sets |= {one.name: [one.set] for one in state.windows}
     owners: dict[str, dict[str, None]] = {rule.name: {} for rule in state.written}
     written = {rule.name: rule.origin.rule if rule.origin else rule.name for rule in state.rules}
     for row in state.hypernodes:
         for name in row.rules:
             owners[written[name]][f"h{row.id}"] = None
-    rules = state.written
+    rules: tuple[StoredRule | StoredWindow, ...] = (*state.written, *state.windows)
     return table_of(
         name=("string", [rule.name for rule in rules]),
         rule=("string", [rule.text for rule in rules]),
-        hypernode=("string", [", ".join(owners[rule.name]) for rule in rules]),
+        hypernode=("string", [", ".join(owners.get(rule.name, ())) for rule in rules]),
         added_at=("string", [rule.added_at for rule in rules]),
         sets=("list<string>", [sets[rule.name] for rule in rules]),
     )

@@ -138,6 +138,7 @@ def _text(name: str, reader: Reader) -> dict[str, Any]:
     written = [(label, texts[rule]) for label, rule in found.members if not is_of_facts(label)]
     lines = [f"@prefix {prefix}: <{iri}> ." for prefix, iri in found.prefixes]
     lines += [""] if lines else []
+    lines += [one.text for one in state.windows if one.set == name]
     lines += [rule if "." in label else f"{label}: {rule}" for label, rule in written]
     return {"set": name, "text": "\n".join(lines), "rules": [label for label, _ in written]}
 

@@ -24,6 +24,7 @@ from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 from zodiac_sql.storage.check_catalog import what_is_wrong
 from zodiac_sql.storage.feed import load_feed
 from zodiac_sql.storage.journal import settle_what_is_left
+from zodiac_sql.storage.kept_windows import load_windows
 from zodiac_sql.storage.row_counts import is_aside, list_tables, load_row_counts
 
 
@@ -94,12 +95,14 @@ def _load(store: Store) -> State:
         )
         for id_, stratum, recursive, ranked, modules in hypernodes
     )  # fmt: skip
-    ((next_hypernode, gone, former),) = store.rows(
+    ((next_hypernode, gone, former, windows),) = store.rows(
         "SELECT next_hypernode, (SELECT max(gone) FROM zodiac.feed_state),"
-        " (SELECT list(name) FROM zodiac.former_rule) FROM zodiac.counter"
+        " (SELECT list(name) FROM zodiac.former_rule), (SELECT count(*) FROM zodiac.fact_window)"
+        " FROM zodiac.counter"
     )
     return State(
         sets=_load_sets(store),
+        windows=load_windows(store) if windows else (),
         rules=tuple(_rule(row) for row in rule_rows),
         templates=_load_templates(store),
         hypernodes=rows,
@@ -161,7 +164,7 @@ def _load_sets(store: Store) -> tuple[RuleSet, ...]:
     )
     return tuple(
         RuleSet(
-            name, source, digest, changed_at, tuple(sorted(prefixes.items())), tuple(members[name])
+            name, source, digest, changed_at, tuple(sorted(prefixes.items())), tuple(members.get(name, ()))
         )
         for name, source, digest, changed_at, prefixes in sets
     )

@@ -157,7 +157,7 @@ def _has_any(store: Store, publication: Publication) -> bool:
         or old.former
         or dictionary.waits(store)
         or (new.prefixes, new.positions) != (old.prefixes, old.positions)
-        or new.sets != old.sets
+        or (new.sets, new.windows) != (old.sets, old.windows)
         or new.functions != old.functions
         or publication.keeping is not None
     )
@@ -170,6 +170,7 @@ def _may_pass(publication: Publication) -> bool:
     return (
         structure.before is structure.after
         and publication.keeping is None
+        and publication.old.windows == publication.new.windows
         and publication.old.next_hypernode == publication.new.next_hypernode
         and sum(part.rows for part in moved) <= MOST_UNNOTICED
         and (

@@ -16,6 +16,7 @@ from zodiac_sql.language.syntax import Type
 from zodiac_sql.program.state import State, StoredRule
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 from zodiac_sql.storage.catalog import changed_meanwhile
+from zodiac_sql.storage.kept_windows import save_windows
 
 T = TypeVar("T")
 
@@ -51,6 +52,8 @@ def save(writes: Together, old: State, new: State) -> None:
         _save_sets(writes, old, new)
     if old.former and not new.former:
         writes.add("DELETE FROM zodiac.former_rule")
+    if new.windows != old.windows:
+        save_windows(writes, new.windows)
     _save_positions(writes, old.positions, new.positions)
     if new.functions != old.functions:
         writes.add("DELETE FROM zodiac.function")
