@@ -1,6 +1,6 @@
 """The façade that users import. Each verb has a few lines; other modules do the work.
 
-The verbs that change nothing are in questions.py.
+Those that change nothing are in questions.py, those that have to do with time in timed.py.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from zodiac_sql.language.former_aggregates import what_is_otherwise
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.program.former_rules import former_rules
 from zodiac_sql.python_functions import function_of
-from zodiac_sql.questions import Questions
 from zodiac_sql.session import Session
+from zodiac_sql.timed import Timed
 from zodiac_sql.updates import Updates
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from zodiac_sql.stream.channel import UpdateQueue
 
 
-class KnowledgeBase(Questions):
+class KnowledgeBase(Timed):
     """Facts, rules and all their consequences. Get one from `connect`; close it after use.
 
     Every verb that changes something is atomic and returns a `Change`. Only the thread that opened

@@ -61,6 +61,8 @@ CALLS: dict[str, Call] = {
     "profile": lambda kb: kb.profile(),
     "export": lambda kb: kb.export("nowhere"),
     "verify": lambda kb: kb.verify(),
+    "tick": lambda kb: kb.tick(0),
+    "keep": lambda kb: kb.keep("edge"),
     "keep_feed": lambda kb: kb.keep_feed(["path"]),
     "alter": lambda kb: kb.alter("edge", {"s": "symbol"}),
     "compact": lambda kb: kb.compact(),

@@ -76,6 +76,10 @@ class Change:
     notes: tuple[str, ...] = ()
     updates: range = range(0)
     violations: tuple[Violation, ...] = ()
+    _left_window: Callable[[str, tuple[object, ...]], bool] = field(
+        default=lambda *_: False, repr=False, compare=False
+    )
+    """Whether an explicit fact that is gone fell out of a window, by its values as stored."""
     _deleted: Callable[[], dict[str, int]] = field(default=dict, repr=False, compare=False)
     _facts: Callable[[str, str, int | None], pa.Table] | None = field(
         default=None, repr=False, compare=False

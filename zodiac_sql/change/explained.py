@@ -26,15 +26,16 @@ class Event:
 class Cause:
     """What made an event.
 
-    Either the change itself inserted or deleted the explicit fact; or a rule derives the fact since
-    the change, or derived it before. Then `rule` and `text` are its name and text. `rule_moved`
-    says that the rule itself came or went with the change: if the fact entered, the change added
-    the rule; if it left, the change dropped it. `uses` are the facts of its body, `absent` what it
-    negates, `others` its computed values and comparisons, all with the values put in. `because` are
-    the events that made its body hold, or broke it.
+    Either the change itself inserted or deleted the explicit fact, or the fact left the window of
+    its predicate, which `text` names; or a rule derives the fact since the change, or derived it
+    before. Then `rule` and `text` are its name and text. `rule_moved` says that the rule itself
+    came or went with the change: if the fact entered, the change added the rule; if it left, the
+    change dropped it. `uses` are the facts of its body, `absent` what it negates, `others` its
+    computed values and comparisons, all with the values put in. `because` are the events that made
+    its body hold, or broke it.
     """
 
-    kind: Literal["inserted", "deleted", "rule"]
+    kind: Literal["inserted", "deleted", "window", "rule"]
     rule: str = ""
     text: str = ""
     rule_moved: bool = False
@@ -110,7 +111,7 @@ class ChangeExplanation:
             return fold(f"{name} {coloured('(see above)' if event in told else '…', GREY)}", "", 0)
         told.add(event)
         if cause.kind != "rule":
-            return fold(f"{name} {coloured(f'{cause.kind} by the change', GREY)}", "", 0)
+            return fold(f"{name}{coloured(_done(cause), GREY)}", "", 0)
         inside = f"<div>{coloured(_derivation(event, cause), GREY)}</div>"
         inside += "".join(f"<div>{coloured(text)}</div>" for text in self._beside(cause))
         inside += "".join(self._as_html(other, told, depth + 1) for other in cause.because)
@@ -136,7 +137,7 @@ class ChangeExplanation:
                 continue
             told.add(event)
             if cause.kind != "rule":
-                yield f"{indent}{name}: {cause.kind} by the change"
+                yield f"{indent}{name}{_done(cause)}"
                 continue
             yield f"{indent}{name}"
             yield f"{indent}└─ {_derivation(event, cause)}"
@@ -145,6 +146,13 @@ class ChangeExplanation:
 
     def _shown(self, text: str) -> str:
         return prefixed(text, self.prefixes)
+
+
+def _done(cause: Cause) -> str:
+    """How an explicit fact has entered or left."""
+    if cause.kind == "window":
+        return f" the window of {cause.text}"
+    return f": {cause.kind} by the change"
 
 
 def _derivation(event: Event, cause: Cause) -> str:

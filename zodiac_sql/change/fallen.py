@@ -72,7 +72,9 @@ def out_of_count(
     these, or if the `whole` predicate is meant, in all.
     """
     if there is not None and there.columns != known.columns:
-        there, whole = None, False  # it gets other types: its next change looks
+        there = None  # it gets other types: its next change looks
+    if there is None and not inserts:
+        return None
     query = partial(_outnumbered, known, there, window, inserts, deletes, whole)
     which = shape(known, inserts), shape(known, deletes)
     key = ("outnumbered", window.window, there is None, whole, which)
@@ -167,7 +169,7 @@ def _left(staged: Staged, out: Border | Fallen) -> tuple[tuple[object, ...], ...
     if type_ in (Type.DATE, Type.TIMESTAMP) and not out.is_reached:
         return staged.given
     last: Any = out.value(type_)
-    return tuple(row for row in staged.given if not row[out.place] <= last)  # type: ignore[operator]
+    return tuple(row for row in staged.given if not row[out.place] <= last)
 
 
 def _columns(known: Predicate, alias: str) -> list[exp.Column]:

@@ -12,6 +12,7 @@ from zodiac_sql.change.change import AtWork, Change, HypernodeChange
 from zodiac_sql.change.changed_facts import ChangedFacts
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.difference import Difference
+from zodiac_sql.change.request import left_window
 from zodiac_sql.change.schema_edits import SchemaEdits
 from zodiac_sql.change.stats import HypernodeStats, MarkStats, Seconds, Stats, StreamStats
 from zodiac_sql.change.update_report import UpdateReport
@@ -116,6 +117,7 @@ def report(collected: Collected, done: CarriedOut, is_current: IsCurrent) -> Cha
         notes=notes_of(collected.report, collected.edits, done.planned.schema),
         updates=range(streamed.first, streamed.last + 1) if streamed else range(0),
         violations=collected.report.violations,
+        _left_window=partial(left_window, collected.request.left),
         _deleted=facts.deleted,
         _facts=facts.table,
         _sides=partial(facts.sides, graphs),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -54,3 +54,16 @@ def explicit_predicates(state: State, request: Request) -> set[str]:
     rows = state.rows
     there = {name for name, known in schema.items() if rows.get((EXPLICIT_SCHEMA, known.sql_name))}
     return there.union(request.inserts, request.deletes)
+
+
+def left_window(
+    left: Mapping[str, Sequence[Staged]], predicate: str, values: tuple[object, ...]
+) -> bool:
+    """Whether an explicit fact that an update has taken away fell out of a window.
+
+    `left` are those of the predicates from whose windows facts fell out that verbs have deleted: of
+    a table of them nobody asks whether it has the fact.
+    """
+    if predicate not in left:
+        return False
+    return not any(one.given is None or values in one.given for one in left[predicate])

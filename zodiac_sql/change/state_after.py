@@ -41,7 +41,13 @@ def state_after(collected: Collected, basis: Basis, outcomes: Outcomes, net: Net
         before, planned, outcomes.ranked, outcomes.modules, outcomes.trees, worked
     )
     numbers = [h.id for h in planned.graph.hypernodes]
-    sets = sets_after(before.sets, planned.places, rule_edits.changed, rule_edits.prefixes, rule_edits.windows.sets())
+    sets = sets_after(
+        before.sets,
+        planned.places,
+        rule_edits.changed,
+        rule_edits.prefixes,
+        rule_edits.windows.sets(),
+    )
     return replace(
         before,
         rules=before.rules if rules == before.rules else rules,

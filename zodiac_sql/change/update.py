@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Unpack
 
 from zodiac_sql.change.baseline import Baseline
 from zodiac_sql.change.change import Change
-from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.kept_blanks import with_kept_blanks
 from zodiac_sql.change.load_files import File, load, staged
 from zodiac_sql.change.not_explicit import absent_facts
 from zodiac_sql.change.request import Request
+from zodiac_sql.change.timed_update import TimedUpdate
 from zodiac_sql.database import dictionary
-from zodiac_sql.database.guard import Guard, exclusive
+from zodiac_sql.database.guard import exclusive
 from zodiac_sql.errors import QueryError
 from zodiac_sql.facts.row_options import AS_THEY_ARE, RowKeywords, RowOptions, row_options_of
 from zodiac_sql.facts.stage import staged_explicit
@@ -22,27 +22,23 @@ from zodiac_sql.language.named_columns import facts_in_place
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.language.syntax import Program, Type
 from zodiac_sql.language.templates import TRIPLE
-from zodiac_sql.names import CLOCK, EXPLICIT_SCHEMA
+from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.program.doubts import absent
 from zodiac_sql.program.rule_edits import parsed_text, rule_text, source_of
 from zodiac_sql.program.rule_sets import MAIN, Into, MadeRules, require_name
 from zodiac_sql.sql.relations import Part
 
 if TYPE_CHECKING:
-    from zodiac_sql.change.clock import Moment
     from zodiac_sql.change.plan_sizes import PlannedSizes
     from zodiac_sql.facts.load.options import TableOptions
 
 
-class Update:
+class Update(TimedUpdate):
     """What is to change, collected verb by verb; nothing is visible until the update is applied.
 
     Facts are read, encoded and type-checked as they are given. Rules are parsed as they are given,
     and checked together when the update is applied.
     """
-
-    def __init__(self, collected: Collected) -> None:
-        self._collected = collected
 
     @property
     def change(self) -> Change:
@@ -59,12 +55,6 @@ class Update:
         if plan is None:
             raise QueryError("a plan is known when the with block of preview(plan=True) has ended")
         return plan
-
-    @property
-    def _guard(self) -> Guard:
-        if self._collected.report.ended:
-            raise QueryError("this update has ended: its verbs are for inside its with block")
-        return self._collected.before.store.guard
 
     @exclusive
     def add_rules(
@@ -243,29 +233,6 @@ class Update:
         `KnowledgeBase.position` returns the position later, even after the process was killed.
         """
         self._collected.request.positions[stream] = position
-
-    @exclusive
-    def tick(self, now: Moment | None = None) -> None:
-        """Let the clock be at a time, and facts leave that windows let go by then.
-
-        `now` is a moment in UTC, or with its own time zone; or seconds since 1970; by default it is
-        what the clock of the machine says. Raises QueryError for anything else.
-        """
-        from zodiac_sql.change.clock import clock_at
-
-        self._collected.request.positions[CLOCK] = clock_at(now)
-
-    @exclusive
-    def keep(self, predicate: str, *windows: str) -> None:
-        """Make these the windows of a predicate, of those that stand in no named rule set.
-
-        Each says what stands in parentheses after `.window p`: "at: 1 hour", "last 100 by turbine".
-        Raises ProgramError.
-        """
-        from zodiac_sql.change.clock import windows_of
-
-        name, rules = self._collected.edits.meant(predicate), self._collected.request.rules
-        rules.windows.replace_of(name, windows_of(name, windows))
 
     @exclusive
     def note(self, text: str) -> None:

@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from zodiac_sql.change.border import Border, latest, micros_in
+from zodiac_sql.change.border import Border, latest
 from zodiac_sql.change.collected import Collected
 from zodiac_sql.change.fallen import Fallen, latest_there, out_of_count, out_of_time, without_late
 from zodiac_sql.change.staged_rows import without_none
@@ -55,10 +55,11 @@ def facts_in_texts(collected: Collected) -> list[Atom]:
 
 def take_facts_of_texts(collected: Collected, facts: Iterable[Atom]) -> None:
     """Let facts that stand in texts of rules be inserted like those of verbs."""
-    rules, rows = collected.request.rules, defaultdict(list)
+    rules = collected.request.rules
+    rows: dict[str, list[tuple[object, ...]]] = defaultdict(list)
     for fact in facts:
-        values = (term.value for term in fact.terms if isinstance(term, Constant))
-        rows[fact.predicate].append(tuple(values))
+        row = (term.value for term in fact.terms if isinstance(term, Constant))
+        rows[fact.predicate].append(tuple(row))
     for name, values in rows.items():
         known = collected.edits.provisional[name]
         staged = stage_rows(collected.before.store, name, values, known)
@@ -153,10 +154,10 @@ class _Predicate:
         key = events(one.place, self.name)
         former = before.state.positions.get(key)
         seen = positions.get(key, former)
-        times = [latest(before.store, self._known, staged, one.place) for staged in self._inserts]
+        found = [latest(before.store, self._known, staged, one.place) for staged in self._inserts]
         if self._there is not None and (former is None or one.window in self.new):
-            times.append(latest_there(before.store, self._there, one.place))
-        times = [time for time in (seen, *times) if time is not None]
+            found.append(latest_there(before.store, self._there, one.place))
+        times = [time for time in (seen, *found) if time is not None]
         if not times:
             return None, False
         now = max(times)

@@ -48,8 +48,8 @@ def read_window(predicate: str, parts: Sequence[Sequence[Any]]) -> Window | Wron
     column, *words = parts[0]
     try:
         window = _kept(predicate, column, words)
-        for _, *more in ([None, *_labelled(part)] for part in parts[1:]):
-            window = _with_option(window, more)
+        for part in parts[1:]:
+            window = _with_option(window, _labelled(part))
     except _WrongError as error:
         wrong: Wrong = error.args[0]
         return wrong

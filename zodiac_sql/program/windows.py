@@ -152,7 +152,7 @@ def _undescribed(window: Window, known: Predicate | None) -> list[Problem]:
     name = window_name(window).removeprefix(".window ")
     columns = ", ".join(f"{group}: symbol" for group in window.groups)
     told = f".decl {name}({columns}{', ' * bool(columns)}{window.column or 'at'}: timestamp)."
-    message = f"a window needs the columns of {name}, which has no facts and is not declared"
+    message = f"a window needs the columns of {name}: it has no explicit facts, nor a declaration"
     return [Problem(message, window.span, f"Declare it before, as in  {told}")]
 
 

@@ -164,7 +164,12 @@ def _load_sets(store: Store) -> tuple[RuleSet, ...]:
     )
     return tuple(
         RuleSet(
-            name, source, digest, changed_at, tuple(sorted(prefixes.items())), tuple(members.get(name, ()))
+            name,
+            source,
+            digest,
+            changed_at,
+            tuple(sorted(prefixes.items())),
+            tuple(members.get(name, ())),
         )
         for name, source, digest, changed_at, prefixes in sets
     )

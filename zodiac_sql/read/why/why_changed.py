@@ -9,7 +9,7 @@ own, and so on, down to what the user did.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -92,7 +92,8 @@ def why_changed(
             f"why {goal.strip()} {event[0]} cannot be told: more than {MOST_EVENTS:,} facts moved "
             "with it, or the file is not as it should be, which verify tells"
         )
-    return replace(_told(ways, event, causes), prefixes=prefixes_of(state))
+    told = _told(ways, event, causes, change._left_window)
+    return replace(told, prefixes=prefixes_of(state))
 
 
 def _goal(ways: Mapping[str, Way], state: State, goal: str) -> _Event:
@@ -342,7 +343,10 @@ def _matching(way: Way, name: str, atom: Atom, instance: Instance) -> list[_Even
 
 
 def _told(
-    ways: Mapping[str, Way], goal: _Event, causes: Mapping[_Event, _Cause]
+    ways: Mapping[str, Way],
+    goal: _Event,
+    causes: Mapping[_Event, _Cause],
+    left_window: Callable[[str, tuple[object, ...]], bool],
 ) -> ChangeExplanation:
     needed: dict[_Event, _Cause] = {}
     waiting = [goal]
@@ -365,6 +369,9 @@ def _told(
     }
     told = {}
     for event, cause in needed.items():
+        if event[0] == "left" and cause.instance is None and left_window(*event[1]):
+            told[events[event]] = Cause("window", text=event[1][0])
+            continue
         told[events[event]] = _cause_told(
             ways[event[0]], said[event[0]], event[0], cause, tuple(events[e] for e in cause.because)
         )
