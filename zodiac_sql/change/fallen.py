@@ -75,6 +75,7 @@ def out_of_count(
         there = None  # it gets other types: its next change looks
     if there is None and not inserts:
         return None
+    deletes = deletes if there is not None else ()
     query = partial(_outnumbered, known, there, window, inserts, deletes, whole)
     which = shape(known, inserts), shape(known, deletes)
     key = ("outnumbered", window.window, there is None, whole, which)

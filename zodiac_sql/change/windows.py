@@ -99,9 +99,12 @@ class _Predicate:
 
     def fall_out(self, windows: Sequence[Placed]) -> None:
         """Let facts fall out of the windows of the predicate."""
-        for one in windows:
-            if one.window.lifetime is not None:
-                self._by_time(one)
+        timed = [one for one in windows if one.window.lifetime is not None]
+        # All events are seen, before facts are kept out that are too late for some window.
+        borders = [self._events(one) if one.window.events else self._clock(one) for one in timed]
+        for one, (border, moved) in zip(timed, borders, strict=True):
+            if border is not None:
+                self._by_time(one, Border(one.place, border), moved)
         counting = [one for one in windows if one.window.count is not None]
         fallen = [(one, self._by_count(one)) for one in counting]
         for one, out in fallen:
@@ -127,16 +130,12 @@ class _Predicate:
             self.name, []
         )
 
-    def _by_time(self, one: Placed) -> None:
+    def _by_time(self, one: Placed, border: Border, moved: bool) -> None:
         """Let facts leave whose time is over, and keep out those that come too late."""
-        border, moved = self._events(one) if one.window.events else self._clock(one)
-        if border is None:
-            return
-        limit = Border(one.place, border)
         if self._inserts:
-            self._take_late(one, limit)
+            self._take_late(one, border)
         if (moved or one.window in self.new) and self._there is not None:
-            out = out_of_time(self.collected.before, self._there, limit)
+            out = out_of_time(self.collected.before, self._there, border)
             if out is not None:
                 self._let_go(one, out, out.staged.rows or 0)
 

@@ -105,6 +105,11 @@ def plan_texts(
     programs, prefixes, problems = parsed(texts, given)
     if not stored:
         problems += [one for program in programs for one in program.objections]
+    problems += [
+        Problem("there are no windows on Spark", window.span, "Leave old facts out beforehand.")
+        for program in programs
+        for window in program.windows
+    ]
     schema: dict[str, Predicate] = {}
     sql_names = SqlNames(tuple)
 
