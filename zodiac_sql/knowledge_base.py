@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import (
-    AsyncIterable,
-    AsyncIterator,
     Callable,
     Iterable,
     Iterator,
@@ -16,15 +14,13 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack
 
 from zodiac_sql.change.inserting import Inserting, changing_in, row_keywords_in
-from zodiac_sql.change.settings import CHANGING, Changing, Settings
+from zodiac_sql.change.settings import Changing, Settings
 from zodiac_sql.database.connection import Tracer
 from zodiac_sql.database.guard import exclusive
-from zodiac_sql.database.limits import require_known
 from zodiac_sql.database.settings import require_storage_version
 from zodiac_sql.errors import MissingFunctionWarning, MissingLogWarning, OtherMeaningWarning
 from zodiac_sql.language.former_aggregates import what_is_otherwise
@@ -44,7 +40,6 @@ if TYPE_CHECKING:
     from zodiac_sql.ontology.translate import Profile
     from zodiac_sql.reader import Reader
     from zodiac_sql.serve.server import Server, Serving
-    from zodiac_sql.stream.channel import UpdateQueue
 
 
 class KnowledgeBase(Timed):
@@ -262,66 +257,6 @@ class KnowledgeBase(Timed):
         doing = updates.planning(how) if plan else updates.previewing(progress, how)
         with doing as collected:
             yield Update(collected)
-
-    @overload
-    def stream(
-        self,
-        updates: AsyncIterable[Mapping[str, object]],
-        *,
-        name: str | None = None,
-        coalesce: int = 1,
-        queue: int | None = None,
-        skip_bad: bool = False,
-        **how: Unpack[Changing],
-    ) -> AsyncIterator[Change]: ...
-
-    @overload
-    def stream(
-        self,
-        updates: Iterable[Mapping[str, object]] | str | Path | IO[str] | UpdateQueue,
-        *,
-        name: str | None = None,
-        coalesce: int = 1,
-        queue: int | None = None,
-        skip_bad: bool = False,
-        **how: Unpack[Changing],
-    ) -> Iterator[Change]: ...
-
-    def stream(
-        self,
-        updates: object,
-        *,
-        name: str | None = None,
-        coalesce: int = 1,
-        queue: int | None = None,
-        skip_bad: bool = False,
-        **how: Unpack[Changing],
-    ) -> Iterator[Change] | AsyncIterator[Change]:
-        """Apply updates as they come, each as one change. It is in the file when it is yielded.
-
-            updates = [{"delete": {"at": [("wt1", 20)]}, "insert": {"at": [("wt1", 21)]}}]
-            for change in kb.stream(updates):
-                print(change.updates, change.inserted)
-
-        An update (`StreamUpdate`) has the keys "delete", "insert", "drop_rules" and "add_rules".
-        `updates` is an iterable of them; a file of JSON lines, as a path or open; an `UpdateQueue`;
-        or an asynchronous iterable: then use `async for`, and a thread applies updates while the
-        next change is awaited. Between two changes, `kb` may be used.
-
-        With a `name`, the file records how far the stream has come (`position`); when the stream is
-        started again from its first update, updates that are in the file are passed over. Up to
-        `coalesce` updates that have arrived become one change with their net effect. A thread reads
-        up to `queue` updates ahead. A bad update ends the stream (StreamError; earlier updates are
-        in the file); with `skip_bad` it is passed over, and reported in the change's notes.
-        """
-        from zodiac_sql.stream.loop import StreamOptions
-        from zodiac_sql.stream.run import stream
-
-        require_known(how, CHANGING)
-        options = StreamOptions(name, coalesce, queue, skip_bad)
-        self._session.guard.check()
-        begin = partial(self._updates.streaming, how)
-        return stream(updates, begin, self.position, self._session.guard, options)
 
     def keep_feed(
         self,

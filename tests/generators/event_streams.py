@@ -1,4 +1,4 @@
-"""Random windows, and streams of events for them: late, doubled, out of order, with wrong clocks."""
+"""Random windows, and streams of events for them: late, doubled, out of order, with bad clocks."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,6 +106,11 @@ def _step(case: Path, target: Any, step: str) -> None:
         target.add_rules(case / rest)
     elif verb == "drop":
         target.drop_rules(*rest.split())
+    elif verb == "keep":
+        predicate, _, window = rest.partition(" ")
+        target.keep(predicate, *([window] if window else []))
+    elif verb == "tick":
+        target.tick(datetime.fromisoformat(rest))
     else:
         pytest.fail(f"unknown step: {step}")
 

@@ -35,8 +35,10 @@ from zodiac_sql.cli.options import (
     RowsOf,
     Samples,
     SkipBad,
+    Ticking,
     TimestampFormat,
     WhyMoved,
+    seconds_of,
     table_options,
 )
 from zodiac_sql.cli.output import (
@@ -379,6 +381,7 @@ def stream(
         bool, typer.Option("--serve", help="Let others ask and change it meanwhile.")
     ] = False,
     port: Port = 0,
+    tick: Ticking = None,
     as_json: JsonLines = False,
 ) -> None:
     """Apply updates as they come, each as a change of its own.
@@ -397,15 +400,15 @@ def stream(
     Examples:
       zodiac stream farm.duckdb readings.jsonl --name readings
       tail -f readings.jsonl | zodiac stream farm.duckdb - --coalesce 50 --json
-      tail -f readings.jsonl | zodiac stream farm.duckdb - --serve --port 7474
+      tail -f readings.jsonl | zodiac stream farm.duckdb - --tick 1s --serve --port 7474
     """
     from zodiac_sql.cli.stream import Following, follow
     from zodiac_sql.maintain.registry import STRATEGIES
 
     if strategy not in STRATEGIES:
         raise typer.BadParameter(f"--strategy is one of {', '.join(STRATEGIES)}")
-    options = {"name": name, "coalesce": coalesce, "queue": queue, "skip_bad": skip_bad}
-    options["check"] = checks()
+    options: dict[str, object] = {"name": name, "coalesce": coalesce, "queue": queue}
+    options |= {"skip_bad": skip_bad, "check": checks(), "tick": seconds_of(tick)}
     follow(db, source, Following(db, as_json, strategy, options, port if serve else None))
 
 

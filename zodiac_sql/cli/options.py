@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -38,6 +39,12 @@ class What(enum.StrEnum):
 WrittenFor = Annotated[
     StorageVersion | None,
     typer.Option("--storage-version", help="The oldest DuckDB that is to read the file."),
+]
+Ticking = Annotated[
+    str | None,
+    typer.Option(
+        "--tick", metavar="TIME", help="Let the clock tick by itself, so often: 1s, 500ms, 1m."
+    ),
 ]
 Database = Annotated[str, typer.Argument(metavar="DB", help="The database file.")]
 NewDatabase = Annotated[
@@ -160,3 +167,17 @@ def table_options(
     if no_header:
         found["header"] = False
     return cast("TableOptions", found)
+
+
+_TICK = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|)")
+_SECONDS = {"ms": 0.001, "s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def seconds_of(tick: str | None) -> float | None:
+    """What --tick says, in seconds."""
+    if tick is None:
+        return None
+    found = _TICK.fullmatch(tick.strip())
+    if found is None or not float(found[1]):
+        raise typer.BadParameter(f"--tick is a time such as 1s, 500ms or 1m, not {tick}")
+    return float(found[1]) * _SECONDS[found[2]]

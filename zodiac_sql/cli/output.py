@@ -71,11 +71,11 @@ def print_change(change: Change, prefixes: Mapping[str, str], as_json: bool) -> 
 def print_update(change: Change) -> None:
     """Print a change of a stream on one line of JSON, and flush it."""
     told = {
-        "updates": [change.updates[0], change.updates[-1]],
+        "updates": [change.updates[0], change.updates[-1]] if change.updates else [],
         "inserted": dict(change.inserted),
         "deleted": change.deleted,
         "seconds": change.seconds,
-        **change.stats["stream"],
+        **(change.stats["stream"] or {}),
         "notes": list(change.notes),
     }
     output().write(json_line(told))

@@ -12,11 +12,12 @@ import typer
 
 from zodiac_sql.cli.databases import changing
 from zodiac_sql.cli.endings import Refused
-from zodiac_sql.cli.options import Host, NewDatabase, Origins, Port
+from zodiac_sql.cli.options import Host, NewDatabase, Origins, Port, Ticking, seconds_of
 from zodiac_sql.cli.output import say
 from zodiac_sql.cli.terminal import echo, output
 from zodiac_sql.errors import ZodiacError
 from zodiac_sql.serve.place import path_of, place_of
+from zodiac_sql.stream.ticks import Ticks
 
 if TYPE_CHECKING:
     from zodiac_sql.knowledge_base import KnowledgeBase
@@ -37,6 +38,7 @@ def serve(
     readers: Annotated[
         int, typer.Option(min=1, metavar="N", help="Answer so many questions at the same time.")
     ] = 4,
+    tick: Ticking = None,
 ) -> None:
     """Keep a database open, and let others ask and change it.
 
@@ -53,23 +55,33 @@ def serve(
         raise typer.BadParameter(f"--timeout is a number of seconds above 0, not {timeout:g}")
     options = {"host": host, "port": port, "origins": allow_origin or (), "timeout": timeout,
                "max_rows": max_rows, "readers": readers}  # fmt: skip
+    every = seconds_of(tick)
     if place_of(db) is not None:
         raise Refused(f"{db} is served already: {path_of(db)} says where.")
     with changing(db, {}) as opened:
-        serve_until_stopped(opened.kb, db, options, partial(told, db=db))
+        serve_until_stopped(opened.kb, db, options, partial(told, db=db), every)
 
 
 def serve_until_stopped(
-    kb: KnowledgeBase, db: str, options: dict[str, Any], begun: Callable[[Server], None]
+    kb: KnowledgeBase,
+    db: str,
+    options: dict[str, Any],
+    begun: Callable[[Server], None],
+    tick: float | None = None,
 ) -> None:
-    """Serve until a signal comes. `begun` is called when the server answers."""
+    """Serve until a signal comes. `begun` is called when the server answers.
+
+    The clock ticks every `tick` seconds, whatever constraints say: none can refuse that time goes
+    on.
+    """
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     with kb.serve(**options) as server:
         begun(server)
-        while not stop.wait(_LOOKS):
-            look_after(kb)
+        ticks = None if tick is None else Ticks(tick)
+        while not stop.wait(_LOOKS if ticks is None else min(_LOOKS, ticks.left)):
+            look_after(kb, ticks)
     say(f"{db} is served no more")
 
 
@@ -77,9 +89,12 @@ _LOOKS = 1.0
 """How often, in seconds, it is looked whether the database must be opened again."""
 
 
-def look_after(kb: KnowledgeBase) -> None:
-    """Open the database again if a failure has damaged its connection."""
+def look_after(kb: KnowledgeBase, ticks: Ticks | None = None) -> None:
+    """Open the database again if a failure has damaged its connection, and let the clock tick."""
     try:
+        if ticks is not None and ticks.is_due:
+            ticks.done()
+            kb.tick(check=False)
         kb.position("")
     except ZodiacError as error:
         say(f"warning: {error}")

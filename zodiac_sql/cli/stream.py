@@ -44,14 +44,15 @@ class Tally:
 
     def add(self, change: Change) -> None:
         self.updates += len(change.updates)
-        self.last = change.updates[-1]
+        self.last = change.updates[-1] if change.updates else self.last
         self.entered += sum(change.inserted.values())
         self.left += sum(change.deleted.values())
         free = max(0, _NOTES_SHOWN - len(self.notes))
         self.notes += change.notes[:free]
         self.more_notes += len(change.notes[free:])
-        waiting, lag = change.stats["stream"]["waiting"], change.stats["stream"]["lag"]
-        self.behind = f"behind: {_counted(waiting, 'update')}, {lag:.1f} s"
+        if change.updates:
+            waiting, lag = change.stats["stream"]["waiting"], change.stats["stream"]["lag"]
+            self.behind = f"behind: {_counted(waiting, 'update')}, {lag:.1f} s"
 
     def __str__(self) -> str:
         seconds = time.perf_counter() - self._started

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 from zodiac_sql.change.change import Change
 from zodiac_sql.database.guard import Guard
 from zodiac_sql.stream.channel import Channel
-from zodiac_sql.stream.loop import Begin, StreamLoop, StreamOptions, ended_early
+from zodiac_sql.stream.loop import Begin, StreamLoop, StreamOptions, ended_early, is_told
 from zodiac_sql.stream.sources import AHEAD
+from zodiac_sql.stream.ticks import Ticks
 from zodiac_sql.stream.updates import Item
 
 
@@ -33,15 +35,17 @@ async def changes_of(
     channel = Channel(options.queue or AHEAD, lambda: loop.call_soon_threadsafe(moved.set))
     done = options.passed_over(position)
     pump = asyncio.create_task(_pump(updates, channel, moved, options.name, done))
-    changes = StreamLoop(channel, begin, options, done).changes()
+    ticks = options.ticks()
+    changes = StreamLoop(channel, begin, options, done, ticks).changes()
     try:
         with ThreadPoolExecutor(1, "zodiac-stream") as worker:
             while True:
-                await _until(lambda: channel.ready, moved)
+                await _until(lambda: channel.ready, moved, ticks)
                 change = await _next(worker, changes, guard)
                 if change is None:
                     return
-                yield change
+                if is_told(change):
+                    yield change
     finally:
         pump.cancel()
         await asyncio.wait([pump])
@@ -65,10 +69,16 @@ async def _pump(
             raise
 
 
-async def _until(true: Callable[[], bool], moved: asyncio.Event) -> None:
+async def _until(
+    true: Callable[[], bool], moved: asyncio.Event, ticks: Ticks | None = None
+) -> None:
+    """Wait until something is true, or it is time for a tick."""
     while not true():
         moved.clear()
-        await moved.wait()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(moved.wait(), None if ticks is None else ticks.left)
+        if ticks is not None and ticks.is_due:
+            return
 
 
 async def _next(

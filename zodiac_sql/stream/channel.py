@@ -67,6 +67,10 @@ class Channel:
         """Whether `next` would not wait."""
         return bool(self._items or self._ended)
 
+    def wait(self, seconds: float) -> bool:
+        with self._moved:
+            return self._moved.wait_for(lambda: self.ready, seconds)
+
     def next(self) -> Item | None:
         with self._moved:
             self._moved.wait_for(lambda: self.ready)

@@ -9,7 +9,9 @@ the database it must be certain whether two rows are the same fact. So an update
     each value has exactly the Python class of its column (a column of floats also takes ints that
     floats represent exactly), so that rows are the same fact if and only if their values are equal:
     no True for 1, no NaN, no -0.0; in a column of terms of all kinds, its term tells which it is;
-    none of its texts is another spelling of a text in the other updates (below).
+    none of its texts is another spelling of a text in the other updates (below);
+    it deletes no facts of a predicate with a window by count or by events, which might have let
+    others leave before they are deleted.
 
 All other updates stand alone.
 
@@ -67,6 +69,9 @@ class Net:
     def __init__(self, state: State, graph: Callable[[], Hypergraph]) -> None:
         self._state = state
         self._graph = graph
+        windows = (one.window for one in state.windows)
+        self._moving = {one.predicate for one in windows if one.count is not None or one.events}
+        """The predicates out of whose windows facts fall when others come."""
         self._operations: dict[str, dict[Key, tuple[Row, bool]]] = {}
         """By predicate and key: the row of a fact, and whether the fact is there afterwards."""
 
@@ -100,6 +105,8 @@ class Net:
                 predicate = self._settled(given)
                 there = self._operations.get(predicate.name, {})
                 mine = found.setdefault(predicate.name, ({}, {}))
+                if not which and rows and predicate.name in self._moving:
+                    raise _StandsAlone
                 for key, row in _keyed_rows(predicate, rows):
                     for other in (there.get(key, _NONE)[0], mine[0].get(key), mine[1].get(key)):
                         if other is not None and tuple(other) != tuple(row):

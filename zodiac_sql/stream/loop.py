@@ -21,6 +21,7 @@ from zodiac_sql.errors import (
 )
 from zodiac_sql.stream.coalesce import Net
 from zodiac_sql.stream.sources import UpdateSource
+from zodiac_sql.stream.ticks import Ticks
 from zodiac_sql.stream.updates import Item, once
 
 if TYPE_CHECKING:
@@ -30,8 +31,9 @@ if TYPE_CHECKING:
 
 LOGGER = logging.getLogger("zodiac_sql.stream")
 
-Begin = Callable[[], AbstractContextManager["StreamedUpdate"]]
-"""Begins an update of the knowledge base. The update is applied at the end of the block."""
+Begin = Callable[[bool], AbstractContextManager["StreamedUpdate"]]
+"""Begins an update of the knowledge base, which is applied at the end of the block. It is told
+whether the update is a tick alone: no constraint can refuse that time goes on."""
 
 
 REFUSALS = (
@@ -53,12 +55,19 @@ class StreamOptions:
     coalesce: int = 1
     queue: int | None = None
     skip_bad: bool = False
+    tick: float | None = None
 
     def __post_init__(self) -> None:
         if self.coalesce < 1:
             raise ValueError(f"coalesce is at least 1; not {self.coalesce}")
         if self.queue is not None and self.queue < 1:
             raise ValueError(f"queue is at least 1; not {self.queue}")
+        if self.tick is not None and not self.tick > 0:
+            raise ValueError(f"tick is a number of seconds above 0; not {self.tick}")
+
+    def ticks(self) -> Ticks | None:
+        """When the stream ticks by itself."""
+        return None if self.tick is None else Ticks(self.tick)
 
     def passed_over(self, position: Callable[[str], int | None]) -> int:
         """How many updates are in the file already."""
@@ -81,11 +90,15 @@ class StreamLoop:
     begin: Begin
     options: StreamOptions
     done: int
+    ticks: Ticks | None = None
     _singly: int = 0
     """How many of the next updates are applied one by one, because together they were refused."""
+    _ticked: bool = False
+    """Whether the clock ticks with the update that is being applied."""
 
     def changes(self) -> Iterator[Change]:
-        """Yield one change for each update, or for several that are coalesced.
+        """Yield one change for each update, or for several that are coalesced, and for each tick
+        of its own.
 
         No update is in progress while a change is yielded. Updates that are not applied are put
         back into the source.
@@ -98,7 +111,13 @@ class StreamLoop:
             LOGGER.info("%s ends after update %d", name, self.done)
 
     def _changes(self) -> Iterator[Change]:
-        while (item := self.source.next()) is not None:
+        while True:
+            if self._waits():
+                yield self._tick()
+                continue
+            item = self.source.next()
+            if item is None:
+                return
             taken = [item]
             change = None
             try:
@@ -107,9 +126,24 @@ class StreamLoop:
                 if change is None:
                     self.source.put_back(taken)
             if change is not None:
+                if self.ticks is not None:
+                    self.ticks.rests = False
                 self.done += len(taken)
                 self._singly = max(0, self._singly - 1)
                 yield change
+
+    def _waits(self) -> bool:
+        """Whether it is time for a tick of its own."""
+        ticks = self.ticks
+        return ticks is not None and (ticks.alone or not self.source.wait(ticks.left))
+
+    def _tick(self) -> Change:
+        """Let the clock tick, whatever constraints say."""
+        assert self.ticks is not None
+        with self.begin(True) as update:
+            update.tick()
+        self.ticks.done()
+        return update.change
 
     def _made_by(self, taken: list[Item]) -> Change | None:
         """The change of an update and those taken with it; None if they are refused together.
@@ -119,6 +153,10 @@ class StreamLoop:
         try:
             return self._applied(taken)
         except REFUSALS as error:
+            if self._ticked:
+                assert self.ticks is not None
+                self.ticks.alone = True
+                return None
             if len(taken) > 1:
                 self._singly = len(taken)
                 return None
@@ -129,13 +167,19 @@ class StreamLoop:
 
     def _applied(self, taken: list[Item]) -> Change:
         """Apply an update, together with those that have arrived and can be coalesced."""
+        self._ticked = False
         taken[0].read()  # a bad one is refused before anything begins
-        with self.begin() as update:
+        with self.begin(False) as update:
             with _reading():
                 self._tell(update, taken)
             self._sign(update, taken)
+            if self.ticks is not None and self.ticks.is_due and not self.ticks.rests:
+                self._ticked = True
+                update.tick()
             if self.options.coalesce == 1:
                 self._look_ahead(update)
+        if self._ticked and self.ticks is not None:
+            self.ticks.done()
         return update.change
 
     def _tell(self, update: StreamedUpdate, taken: list[Item]) -> None:
@@ -186,10 +230,15 @@ class StreamLoop:
     def _passed_over(self, item: Item, error: Exception) -> Change:
         """A change that only notes that an update was passed over."""
         LOGGER.info("%s was passed over: %s", self._called(item), error)
-        with self.begin() as update:
+        with self.begin(False) as update:
             update.note(f"{self._called(item)} was passed over: {error}")
             self._sign(update, [item])
         return update.change
+
+
+def is_told(change: Change) -> bool:
+    """Whether people see a change of a stream: not a tick at which nothing happens."""
+    return bool(change.updates) or bool(change)
 
 
 @contextmanager

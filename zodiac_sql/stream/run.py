@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 from zodiac_sql.change.change import Change
 from zodiac_sql.database.guard import Guard
-from zodiac_sql.stream.loop import Begin, StreamLoop, StreamOptions, ended_early
+from zodiac_sql.stream.loop import Begin, StreamLoop, StreamOptions, ended_early, is_told
 from zodiac_sql.stream.sources import opened, require_source
 
 
@@ -33,9 +33,11 @@ def stream(
 def _changes(
     updates: object, begin: Begin, position: Callable[[str], int | None], options: StreamOptions
 ) -> Iterator[Change]:
-    with opened(updates, options.queue) as source:
+    with opened(updates, options.queue, options.tick is not None) as source:
         done = options.passed_over(position)
         for number in range(done):
             if source.next() is None:
                 raise ended_early(options.name, done, number)
-        yield from StreamLoop(source, begin, options, done).changes()
+        yield from filter(
+            is_told, StreamLoop(source, begin, options, done, options.ticks()).changes()
+        )

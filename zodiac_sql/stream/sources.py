@@ -26,6 +26,9 @@ class UpdateSource(Protocol):
     def next(self) -> Item | None:
         """Wait for the next update and take it; None at the end. Raises the source's errors."""
 
+    def wait(self, seconds: float) -> bool:
+        """Wait at most so long until `next` would not wait. Returns whether it would not."""
+
     def ahead(self) -> Item | None:
         """The next update if it has arrived, without taking it. Raises nothing."""
 
@@ -42,6 +45,9 @@ class Asked:
     def __init__(self, items: Iterator[Item]) -> None:
         self._items = items
         self._here: deque[Item] = deque()
+
+    def wait(self, seconds: float) -> bool:
+        return True
 
     def next(self) -> Item | None:
         return self._here.popleft() if self._here else next(self._items, None)
@@ -89,11 +95,14 @@ class AtRest(Asked):
 
 
 @contextmanager
-def opened(updates: object, queue: int | None) -> Iterator[UpdateSource]:
-    """Open the source of some updates, and close it at the end. Raises DataError if it is none."""
+def opened(updates: object, queue: int | None, ticks: bool = False) -> Iterator[UpdateSource]:
+    """Open the source of some updates, and close it at the end. Raises DataError if it is none.
+
+    With `ticks`, what is not at rest is read ahead, so that nobody waits for it when time is up.
+    """
     if isinstance(updates, UpdateQueue):
         yield updates.channel
-    elif queue is not None or _must_be_waited_for(updates):
+    elif queue is not None or _must_be_waited_for(updates) or (ticks and not _is_at_rest(updates)):
         channel = Channel(queue or AHEAD)
         # The thread is a daemon, because nothing can wake it while it waits for a terminal or pipe.
         reader = threading.Thread(
@@ -136,6 +145,11 @@ def require_source(updates: object, queue: int | None) -> None:
 
 def _constant(number: int) -> Callable[[], int]:
     return lambda: number
+
+
+def _is_at_rest(updates: object) -> bool:
+    """Whether all updates are there already."""
+    return isinstance(updates, str | Path | Sequence)
 
 
 def _must_be_waited_for(updates: object) -> bool:
