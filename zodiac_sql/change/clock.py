@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Iterable
 from dataclasses import replace
 from decimal import Decimal
+from math import isnan
 
 from zodiac_sql.errors import Problem, ProgramError, QueryError
 from zodiac_sql.language.parse import parse
@@ -29,7 +30,7 @@ def clock_at(now: Moment | None) -> int:
         return micros_of(now)
     if isinstance(now, bool) or not isinstance(now, int | float | Decimal):
         raise QueryError(f"the clock is at a datetime, or seconds since 1970, not at {now!r}")
-    if not FIRST <= Decimal(now) * 1_000_000 <= LAST:
+    if isnan(now) or not FIRST <= Decimal(now) * 1_000_000 <= LAST:
         raise QueryError(f"{now} seconds since 1970 are not between the years 1 and 9999")
     return int(Decimal(now) * 1_000_000 // 1)
 

@@ -148,7 +148,7 @@ def sets_after(
         old = known.get(name, RuleSet(name))
         if not members and name not in windowed:
             continue
-        if members == old.members and name not in changed:
+        if name in known and members == old.members and name not in changed:
             found.append(old)
             continue
         into = changed.get(name, Into(name, old.source, old.digest))
