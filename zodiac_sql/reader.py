@@ -104,7 +104,9 @@ class ReadingSession(Session):
         """The answer of `ask` for the last published state, which it sees as long as it runs."""
         try:
             with ExitStack() as entered:
-                return ask(self._begin(entered))
+                state = self._begin(entered)
+                self.tell_time(state)
+                return ask(state)
         finally:
             if self.held.is_aside:
                 self._open_again()

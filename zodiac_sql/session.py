@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from zodiac_sql.change.times import Times
 from zodiac_sql.database import dictionary
+from zodiac_sql.database.clock import let_now_be
 from zodiac_sql.database.connection import Tracer
 from zodiac_sql.database.guard import Guard, exclusive
 from zodiac_sql.database.limits import NO_LIMITS, Limits
@@ -20,6 +21,7 @@ from zodiac_sql.database.signals import forget
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import BusyError, FunctionError, StoreError, ZodiacError
 from zodiac_sql.language.functions import Function
+from zodiac_sql.names import CLOCK
 from zodiac_sql.python_functions import add_function, require_free, shown, signature, takes
 from zodiac_sql.storage import catalog
 
@@ -93,6 +95,7 @@ class Session:
         for _ in range(_READING_TRIES):
             state = self.state
             try:
+                self.tell_time(state)
                 answer = ask(state)
             except ZodiacError:
                 if self.current() is state:
@@ -101,6 +104,11 @@ class Session:
                 if self.current() is state:
                     return answer
         raise catalog.changed_meanwhile(self.store, "it was read")
+
+    def tell_time(self, state: State) -> None:
+        """Let now() be the time of a state, if its clock ever ticked or its rules say now()."""
+        if CLOCK in state.positions:
+            let_now_be(self.store, state.positions[CLOCK])
 
     @contextmanager
     def holding(self, ask: Callable[[State], AbstractContextManager[_Answer]]) -> Iterator[_Answer]:

@@ -17,6 +17,7 @@ from zodiac_sql.database.statements import create_temp
 from zodiac_sql.database.store import Store
 from zodiac_sql.graph.restructuring import Restructuring, table_heirs
 from zodiac_sql.names import CHANGE_FACTS, is_external, is_node
+from zodiac_sql.program.clock import Ticked
 from zodiac_sql.program.state import State
 from zodiac_sql.rewrite.hypertree.stored import StoredTree
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
@@ -33,6 +34,7 @@ def begin(
     net: NetFacts,
     ids: Mapping[str, int],
     most_rounds: int | None = None,
+    ticked: Ticked | None = None,
 ) -> Workspace:
     """The old extensions, and the new ones as they are before any hypernode is evaluated.
 
@@ -67,6 +69,7 @@ def begin(
         settings=before.settings,
         cache=prepared.cache,
         most_rounds=most_rounds,
+        ticked=ticked,
     )
     extensions = ChangedExtensions(store, prepared.cache, old, new, edits)
     outcomes = Outcomes(dict(rows.ranked), dict(rows.modules), dict(rows.trees))

@@ -9,11 +9,14 @@ from zodiac_sql.change.prepared import Prepared, prepared_after
 from zodiac_sql.change.request import explicit_predicates
 from zodiac_sql.change.terms import as_settled
 from zodiac_sql.change.widening import note_rules, widen_for_texts
+from zodiac_sql.database.clock import let_now_be
 from zodiac_sql.errors import DataError, ProgramError
 from zodiac_sql.garbage import uncollected
 from zodiac_sql.language.syntax import Atom
+from zodiac_sql.names import CLOCK
 from zodiac_sql.program.build import Edited, KnownFacts, Planned, plan_program
 from zodiac_sql.program.check import in_order
+from zodiac_sql.program.clock import machine_time
 from zodiac_sql.storage.known_symbols import symbols_of
 
 
@@ -31,10 +34,20 @@ def check(collected: Collected) -> Prepared:
         schema = collected.edits.provisional
         fits = there and nothing_new and there.fits(state, schema, functions)
         if there and fits and not is_expanded_anew(before, there, request, schema):
-            return there
+            return _told_time(collected, there)
         with uncollected():
             planned = _planned(collected)
-        return prepared_after(there, state, planned, functions)
+        return _told_time(collected, prepared_after(there, state, planned, functions))
+
+
+def _told_time(collected: Collected, prepared: Prepared) -> Prepared:
+    """A program whose rules are told what now() is, if they say that. With them the clock begins."""
+    if prepared.clocked:
+        before, positions = collected.before, collected.request.positions
+        if CLOCK not in before.state.positions:
+            positions.setdefault(CLOCK, machine_time())
+        let_now_be(before.store, {**before.state.positions, **positions}[CLOCK])
+    return prepared
 
 
 def _planned(collected: Collected) -> Planned:

@@ -11,6 +11,7 @@ from math import isnan
 from zodiac_sql.errors import Problem, ProgramError, QueryError
 from zodiac_sql.language.parse import parse
 from zodiac_sql.language.syntax import Window
+from zodiac_sql.program.clock import machine_time
 
 Moment = datetime.date | float | Decimal
 """A moment, with or without a zone; a day, which is its midnight; or seconds since 1970."""
@@ -25,7 +26,7 @@ LAST = (datetime.datetime.max.replace(tzinfo=datetime.UTC) - _START) // _MICROSE
 def clock_at(now: Moment | None) -> int:
     """A time as microseconds since 1970. Raises QueryError."""
     if now is None:
-        now = datetime.datetime.now(datetime.UTC)
+        return machine_time()
     if isinstance(now, datetime.date):
         return micros_of(now)
     if isinstance(now, bool) or not isinstance(now, int | float | Decimal):

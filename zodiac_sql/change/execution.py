@@ -17,6 +17,7 @@ from zodiac_sql.change.update_report import UpdateReport
 from zodiac_sql.cost.once import Once
 from zodiac_sql.cost.operator import Operator
 from zodiac_sql.maintain.papers.marking import Marks
+from zodiac_sql.program.clock import Ticked, ticked
 from zodiac_sql.program.state import State
 
 
@@ -69,12 +70,19 @@ class Execution(Once):
         nothing is left of before.
         """
         before, request = self.before, self.request
+        if self.ticked:
+            return False
         if self.prepared is not before.prepared or request.seen or request.ahead or request.keeping:
             return False
         state = before.state
         if state.aside or state.former:
             return False
         return self.collected.edits.prefixes == state.prefixes
+
+    @property
+    def ticked(self) -> Ticked | None:
+        """How it moves the clock, if rules say now()."""
+        return ticked(self.before.state, self.request.positions) if self.prepared.clocked else None
 
     @property
     def positions(self) -> Mapping[str, int]:

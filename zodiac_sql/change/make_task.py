@@ -23,6 +23,7 @@ from zodiac_sql.maintain.contract import ChangedInputs, Former, Instead, Task
 from zodiac_sql.maintain.papers.marking import NO_MARKS, Marking
 from zodiac_sql.names import given
 from zodiac_sql.program.build import Planned
+from zodiac_sql.program.clock import reads_clock
 from zodiac_sql.rewrite.rewritten_hypernode import Inner
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.relations import Part
@@ -53,6 +54,7 @@ def make_task(work: Workspace, due: Due, inner: Inner) -> Task:
         after=inside(new, inner, hypernode.id),
         deltas=_deltas_inside(due.deltas, inner),
         edges=_edges(basis.planned, new, hypernode, inner),
+        ticked=basis.ticked if reads_clock(hypernode.rules) else None,
     )
     types = with_all(_types(basis, heritage), types_of(inner.schema))
     ranked = work.outcomes.ranked.get(hypernode.id, False)

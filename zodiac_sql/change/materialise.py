@@ -39,6 +39,7 @@ from zodiac_sql.maintain.contract import Anew, Maintained, ManyRounds, Outcome, 
 from zodiac_sql.maintain.operators.recompute import recompute
 from zodiac_sql.maintain.registry import maintain
 from zodiac_sql.maintain.weighed import Moves
+from zodiac_sql.program.clock import clocked
 from zodiac_sql.rewrite.hypertree.stored import tables_of_trees
 from zodiac_sql.rewrite.rewritten_hypernode import Inner
 from zodiac_sql.storage.edits import Delta, Edit
@@ -72,14 +73,16 @@ def materialise(work: Workspace, progress: Progress | None = None) -> ManyRounds
     planned = basis.planned
     fresh = fresh_hypernodes(basis)
     changed = {h.id for name in extensions.touched for h in planned.graph.readers.get(name, ())}
-    direct = planned.restructuring.direct | fresh | changed
+    clocked_ = clocked(planned.graph) if basis.ticked else frozenset()
+    direct = planned.restructuring.direct | fresh | changed | clocked_
     hypernodes = execution_plan(planned.graph, direct)
     from_scratch = len(fresh) == len(planned.graph.hypernodes)
     with _foreseen(basis, extensions.new, progress if from_scratch else None):
         for number, hypernode in enumerate(hypernodes):
             deltas = {} if hypernode.id in fresh else _deltas_for(extensions, hypernode)
             heritage = planned.restructuring.heritages.get(hypernode.id)
-            if hypernode.id not in fresh and not deltas and not is_impaired(heritage):
+            is_due = hypernode.id in fresh or hypernode.id in clocked_ or bool(deltas)
+            if not is_due and not is_impaired(heritage):
                 continue
             if progress:
                 progress(hypernode.name, number, len(hypernodes))

@@ -13,6 +13,7 @@ from zodiac_sql.language.passed_on import Datatypes
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.lookups.copies import Copies
 from zodiac_sql.program.build import Planned
+from zodiac_sql.program.clock import clocked
 from zodiac_sql.program.derived_datatypes import datatypes_after, differing
 from zodiac_sql.program.state import State, StoredRule
 
@@ -42,6 +43,11 @@ class Prepared:
         """Which literals the native values of columns are."""
         planned = self.planned
         return self.cache.get("datatypes", lambda: datatypes_after(planned.schema, planned.rules))
+
+    @property
+    def clocked(self) -> frozenset[int]:
+        """The hypernodes whose rules say now()."""
+        return self.cache.get("clocked", lambda: clocked(self.graph))
 
     def fits(self, state: State, schema: Mapping[str, Predicate], functions: Functions) -> bool:
         """Whether a change of facts that leaves the predicates as in `schema` can use this."""

@@ -16,6 +16,7 @@ from zodiac_sql.language.schema import Predicate, Schema
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.maintain.papers.marking import Marks
 from zodiac_sql.program.build import Planned
+from zodiac_sql.program.clock import Ticked
 from zodiac_sql.program.state import State
 from zodiac_sql.rewrite.hypertree.stored import StoredTree
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
@@ -40,6 +41,8 @@ class Basis:
     cache: StatementCache
     most_rounds: int | None = None
     """After so many rounds of a loop the change is to be made by look-ups."""
+    ticked: Ticked | None = None
+    """How it moves the clock, if rules say now()."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ class Connection:
     """What runs statements. `path` is what errors call the file."""
 
     __slots__ = (
-        "_optimizers", "_streamed", "duckdb", "instance", "path", "tracer", "watch",
+        "_optimizers", "_streamed", "clock", "duckdb", "instance", "path", "tracer", "watch",
     )  # fmt: skip
 
     def __init__(
@@ -82,6 +82,8 @@ class Connection:
         forks.opened(connection, path)
         self.watch = watch or Watch()
         """What limits the call in progress, and can interrupt it."""
+        self.clock: int | None = None
+        """What now() is, in microseconds since 1970 (clock.py)."""
         self.tracer: Tracer | None = None
         """If set, it sees every statement and its parameters first."""
         self._optimizers = Optimizers()

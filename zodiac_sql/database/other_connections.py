@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 
+from zodiac_sql.database.clock import let_now_be
 from zodiac_sql.database.company import Presence
 from zodiac_sql.database.connection import Connection, connect_duckdb, connected
 from zodiac_sql.database.database_file import SCHEMAS, DatabaseFile
@@ -36,6 +37,8 @@ def connect_aside(store: Store) -> Iterator[Store]:
     store.journal.settle()
     other = _another(store)
     other.connection.tracer = store.connection.tracer
+    if store.connection.clock is not None:
+        let_now_be(other, store.connection.clock)
     with other:
         other.look_in(*SCHEMAS)
         yield other

@@ -92,6 +92,7 @@ BUILTINS: Mapping[str, Builtin] = {
     "contains": Builtin((_TEXT, _TEXT), Type.BOOL),
     "starts_with": Builtin((_TEXT, _TEXT), Type.BOOL),
     "ends_with": Builtin((_TEXT, _TEXT), Type.BOOL),
+    "now": Builtin((), Type.TIMESTAMP),
     "year": Builtin((_MOMENT,), Type.INT),
     "month": Builtin((_MOMENT,), Type.INT),
     "day": Builtin((_MOMENT,), Type.INT),

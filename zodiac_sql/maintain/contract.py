@@ -32,6 +32,7 @@ from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.graph.restructuring import Heritage
 from zodiac_sql.language.syntax import Column, Rule
 from zodiac_sql.names import derived, stem
+from zodiac_sql.program.clock import Ticked
 from zodiac_sql.rewrite.rewritten_hypernode import Inner
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.plan import Version
@@ -96,6 +97,9 @@ class ChangedInputs:
     edges: str | None = None
     """The relation whose closure the hypernode is, if its one rule prolongs paths along it at one
     end, and what is known of its predicate from outside is this relation, before and after."""
+
+    ticked: Ticked | None = None
+    """How the clock has moved, if the rules say now()."""
 
     @property
     def changed(self) -> tuple[frozenset[str], frozenset[str]]:

@@ -49,6 +49,9 @@ OPERATORS: Operators = (
 _NOT_CHOSEN: Operators = (BEST, COMPONENTS, partitions.AS_CHOSEN, CANDIDATES, recompute.LAST)
 """What maintains a hypernode whatever strategy is chosen, if that cannot."""
 
+OF_TICKS: Operators = (recompute.LAST,)
+"""What maintains a hypernode whose rules say now(), when the clock has moved."""
+
 CHOSEN: dict[str, Operators] = {
     "recompute": (recompute.AS_CHOSEN,),
     "dred": (dred_with(NO_MARKS), *_NOT_CHOSEN),
@@ -82,7 +85,9 @@ def maintain(
     operators = CHOSEN.get(strategy, OPERATORS)
     if strategy in MARKING:
         operators = MARKING[strategy](marking)
-    if strategy != "recompute":
+    if task.inputs.ticked:
+        operators = OF_TICKS
+    elif strategy != "recompute":
         operators = (nodes(partial(_maintained, strategy=strategy)), *operators)
     weighed = Weighed(task)
     with task.runner.rules.together([rule.name for rule in task.hypernode.rules]):

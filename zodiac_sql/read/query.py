@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sqlglot import exp
 
 from zodiac_sql.database.answers import answer
+from zodiac_sql.database.clock import let_now_be
 from zodiac_sql.database.duckdb_errors import ReadOnlyError
 from zodiac_sql.database.other_connections import connect_aside, for_users_sql
 from zodiac_sql.database.permitted import is_listing_pragma, require_harmless, require_permitted
@@ -40,6 +41,7 @@ from zodiac_sql.language.syntax import (
 from zodiac_sql.language.types import body_types
 from zodiac_sql.names import is_constraint
 from zodiac_sql.program.check import Candidate, arities, functions, in_order, nesting, safety
+from zodiac_sql.program.clock import time_of
 from zodiac_sql.program.state import State
 from zodiac_sql.read.notes_on_goals import notes_on_goals
 from zodiac_sql.sql.context import Context
@@ -269,6 +271,8 @@ def answer_goals(store: Store, state: State, registered: Functions, text: str) -
     predicate, EvaluationError for a value that cannot be computed.
     """
     ready = _ready(state, registered, text)
+    if any("now" in functions_in(one) for one in ready.choices):
+        let_now_be(store, time_of(state))
     statement = _statement(store, state, ready)
     notes = notes_on_goals(store, state, ready.choices)
     if statement is None:

@@ -27,6 +27,7 @@ from zodiac_sql.program.build import (
     with_staged,
 )
 from zodiac_sql.program.check import in_order
+from zodiac_sql.program.clock import reads_clock
 from zodiac_sql.program.fact_types import facts_with_moments
 from zodiac_sql.program.rule_edits import parsed_text, rule_text
 from zodiac_sql.program.state import State
@@ -105,6 +106,12 @@ def plan_texts(
     programs, prefixes, problems = parsed(texts, given)
     if not stored:
         problems += [one for program in programs for one in program.objections]
+    problems += [
+        Problem("there is no now() on Spark", rule.span, "Write the time, or let a fact have it.")
+        for program in programs
+        for rule in program.rules
+        if reads_clock([rule])
+    ]
     problems += [
         Problem("there are no windows on Spark", window.span, "Leave old facts out beforehand.")
         for program in programs

@@ -13,6 +13,7 @@ from functools import partial
 
 from sqlglot import exp
 
+from zodiac_sql.database.clock import now
 from zodiac_sql.database.statements import once, text
 
 
@@ -162,6 +163,7 @@ def _two(number: exp.Expr) -> exp.Expr:
 
 
 OF_MOMENTS: Mapping[str, Callable[..., exp.Expr]] = {
+    "now": now,
     "add_days": lambda a, n: _moved(a, n, _MOST_DAYS, _days_later),
     "add_seconds": lambda a, n: _moved(a, n, _MOST_SECONDS, _seconds_later),
     "days_between": _days_between,

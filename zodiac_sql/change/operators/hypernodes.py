@@ -103,7 +103,7 @@ def _reason(
     """What the change does to every hypernode. None: a loop takes `most` rounds."""
     before = execution.before
     with execution.told.timed("reason"):
-        work = begin(before, execution.prepared, net, ids, most)
+        work = begin(before, execution.prepared, net, ids, most, execution.ticked)
         ahead, new = execution.request.ahead, work.extensions.new
         work = replace(work, marked=marked_facts(before.marks, ahead, work.basis, new, net))
         many = materialise(work, execution.progress)
