@@ -10,6 +10,7 @@
     columns                        zodiac$... and $rank, which are refused where a user gives them
     constraints                    urn:zodiac-sql:constraint:..., for what violates them
     class expressions              urn:zodiac-sql:expression:..., in the rules of ontologies
+    what now() is compared with    urn:zodiac-sql:expression:now:..., for the facts that are kept
 
 The part that a user has chosen stands last, and the part before it tells where it begins, so two
 names are equal only if all their parts are. SQL that users write sees no temporary table.
@@ -92,6 +93,20 @@ def beside(column: str, ours: Collection[str]) -> str:
 def is_expression(predicate: str) -> bool:
     """Whether a predicate stands for a class expression."""
     return predicate.startswith(EXPRESSION)
+
+
+_FILTER = f"{EXPRESSION}now:"
+"""Prefix of the predicates of facts whose times compare with now() in some way."""
+
+
+def filter_(digest: str, name: str) -> str:
+    """The predicate of those facts of a predicate that a comparison with now() keeps."""
+    return f"{_FILTER}{digest}:{name}_now"
+
+
+def is_filter(predicate: str) -> bool:
+    """Whether a predicate is that of facts that a comparison with now() keeps."""
+    return predicate.startswith(_FILTER)
 
 
 CONSTRAINT = "urn:zodiac-sql:constraint:"

@@ -104,9 +104,7 @@ class ReadingSession(Session):
         """The answer of `ask` for the last published state, which it sees as long as it runs."""
         try:
             with ExitStack() as entered:
-                state = self._begin(entered)
-                self.tell_time(state)
-                return ask(state)
+                return ask(self._begin(entered))
         finally:
             if self.held.is_aside:
                 self._open_again()
@@ -126,6 +124,7 @@ class ReadingSession(Session):
             ((generation, waiting),) = store.rows(_LATEST)
             if not waiting:
                 self._see(store, generation)
+                self.tell_time(self.state)
                 return self.state
             entered.close()
             store.journal.was_left = True

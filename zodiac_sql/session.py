@@ -85,6 +85,7 @@ class Session:
         if store.transactions.unsure or not catalog.is_current(store, self.state):
             self.state = catalog.load_anew(store)
             store.transactions.unsure = False
+        self.tell_time(self.state)
         return self.state
 
     def read(self, ask: Callable[[State], _Answer]) -> _Answer:
@@ -106,7 +107,7 @@ class Session:
         raise catalog.changed_meanwhile(self.store, "it was read")
 
     def tell_time(self, state: State) -> None:
-        """Let now() be the time of a state, if its clock ever ticked or its rules say now()."""
+        """Let now() be the time of a state, if its clock has ever ticked."""
         if CLOCK in state.positions:
             let_now_be(self.store, state.positions[CLOCK])
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from zodiac_sql.change.stats import Stats
 from zodiac_sql.errors import Violation
 from zodiac_sql.graph.hypergraph import Hypergraph
+from zodiac_sql.names import is_filter
+from zodiac_sql.program.clock import Ticked
 from zodiac_sql.rewrite.hypertree.stored import StoredTree
 from zodiac_sql.rewrite.rewritten_hypernode import ModuleRow
 
@@ -80,6 +82,8 @@ class Change:
         default=lambda *_: False, repr=False, compare=False
     )
     """Whether an explicit fact that is gone fell out of a window, by its values as stored."""
+    _ticked: Ticked | None = field(default=None, repr=False, compare=False)
+    """How it has moved the clock."""
     _deleted: Callable[[], dict[str, int]] = field(default=dict, repr=False, compare=False)
     _facts: Callable[[str, str, int | None], pa.Table] | None = field(
         default=None, repr=False, compare=False
@@ -115,7 +119,7 @@ class Change:
         counted when first asked for, or before the next change. (Raises QueryError if another
         connection has changed the file by then.)
         """
-        return self._deleted()
+        return {name: count for name, count in self._deleted().items() if not is_filter(name)}
 
     def inserted_facts(self, predicate: str, limit: int | None = None) -> pa.Table:
         """The facts of a predicate that entered its extension, at most `limit` of them.

@@ -41,7 +41,7 @@ def check(collected: Collected) -> Prepared:
 
 
 def _told_time(collected: Collected, prepared: Prepared) -> Prepared:
-    """A program whose rules are told what now() is, if they say that. With them the clock begins."""
+    """A program whose rules are told what now() is, if they say it. With them the clock begins."""
     if prepared.clocked:
         before, positions = collected.before, collected.request.positions
         if CLOCK not in before.state.positions:
@@ -55,6 +55,7 @@ def _planned(collected: Collected) -> Planned:
     before, request, edits = collected.before, collected.request, collected.edits
     rules, problems = request.rules, collected.report.problems
     problems += rules.put_in_columns(edits.provisional)
+    rules.let_filters_go()
     widen_for_texts(collected)
     as_settled(collected, edits.provisional)
     in_texts = _windows(collected) if rules.windows.after and rules else []

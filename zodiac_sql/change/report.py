@@ -21,7 +21,9 @@ from zodiac_sql.cost.choose_trees import at_work
 from zodiac_sql.graph.restructuring import Restructuring
 from zodiac_sql.language.schema import Schema, Staged, local_name
 from zodiac_sql.maintain.registry import MARKING
+from zodiac_sql.names import is_filter
 from zodiac_sql.program.build import Planned
+from zodiac_sql.program.clock import ticked
 from zodiac_sql.program.state import HypernodeRow, State
 from zodiac_sql.sql.relations import Part
 from zodiac_sql.storage.edits import Edit
@@ -110,13 +112,18 @@ def report(collected: Collected, done: CarriedOut, is_current: IsCurrent) -> Cha
     )
     streamed, graphs = collected.request.streamed, (structure.before, done.planned.graph)
     return Change(
-        inserted={name: d.inserted_count for name, d in differences.items() if d.inserted_count},
+        inserted={
+            name: d.inserted_count
+            for name, d in differences.items()
+            if d.inserted_count and not is_filter(name)
+        },
         hypernodes=hypernode_change(structure, done.evaluated),
         stats=_stats(collected, done),
         seconds=time.perf_counter() - collected.report.started,
         notes=notes_of(collected.report, collected.edits, done.planned.schema),
         updates=range(streamed.first, streamed.last + 1) if streamed else range(0),
         violations=collected.report.violations,
+        _ticked=ticked(before.state, collected.request.positions),
         _left_window=partial(left_window, collected.request.left),
         _deleted=facts.deleted,
         _facts=facts.table,

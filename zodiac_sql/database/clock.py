@@ -30,3 +30,17 @@ def let_now_be(store: Store, micros: int) -> None:
 def now() -> exp.Expr:
     """What now() is in SQL."""
     return exp.cast(exp.Anonymous(this="getvariable", expressions=[text(_NOW)]), "TIMESTAMP")
+
+
+def is_now(node: exp.Expr) -> bool:
+    """Whether a part of a statement is what now() is in SQL."""
+    return (
+        isinstance(node, exp.Cast)
+        and isinstance(node.this, exp.Anonymous)
+        and (str(node.this.this).lower() == "getvariable")
+    )
+
+
+def at(micros: exp.Expr) -> exp.Expr:
+    """The moment so many microseconds after 1970."""
+    return exp.Anonymous(this="make_timestamp", expressions=[exp.cast(micros, "BIGINT")])

@@ -15,6 +15,7 @@ from functools import partial
 from zodiac_sql.cost.operator import Decision, run_cheapest
 from zodiac_sql.maintain.contract import Outcome, Task
 from zodiac_sql.maintain.operators import partitions, recompute, support
+from zodiac_sql.maintain.operators.band import BAND
 from zodiac_sql.maintain.operators.best import BEST
 from zodiac_sql.maintain.operators.candidates import CANDIDATES
 from zodiac_sql.maintain.operators.components import COMPONENTS
@@ -49,7 +50,7 @@ OPERATORS: Operators = (
 _NOT_CHOSEN: Operators = (BEST, COMPONENTS, partitions.AS_CHOSEN, CANDIDATES, recompute.LAST)
 """What maintains a hypernode whatever strategy is chosen, if that cannot."""
 
-OF_TICKS: Operators = (recompute.LAST,)
+OF_TICKS: Operators = (BAND, recompute.LAST)
 """What maintains a hypernode whose rules say now(), when the clock has moved."""
 
 CHOSEN: dict[str, Operators] = {

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from zodiac_sql.errors import Problem, Span
 from zodiac_sql.language.equivalence import outline, same
+from zodiac_sql.language.filters import is_label_of_filter
 from zodiac_sql.language.syntax import Program, Rule
 from zodiac_sql.language.written import on_one_line
 from zodiac_sql.program.rule_sets import INTO_MAIN, Into, SetLabels, qualified
@@ -109,8 +110,9 @@ class _Sorting:
         if not here:
             self._require_free(rule, own, twin.name)
             self.places.put(own, self._label(rule, own), twin.name)
-            self.remarks.append(f"{already_there(rule, twin)}: now {own} has it, too")
-        elif not arrival.replaces and not is_of_facts(rule.name):
+            if not is_label_of_filter(rule.name):
+                self.remarks.append(f"{already_there(rule, twin)}: now {own} has it, too")
+        elif not (arrival.replaces or is_of_facts(rule.name) or is_label_of_filter(rule.name)):
             remark = already_there(rule, twin)
             if arrival.strict:
                 problem = Problem(remark, rule.span, "Without strict, it is passed over.")

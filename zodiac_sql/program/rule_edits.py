@@ -18,6 +18,7 @@ from zodiac_sql.errors import Problem, ProgramError, QueryError
 from zodiac_sql.language.alternatives import is_part_of
 from zodiac_sql.language.constraints import says_never
 from zodiac_sql.language.equivalence import outline, same
+from zodiac_sql.language.filters import is_label_of_filter, with_filters
 from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.moment_constants import rule_with_moments
 from zodiac_sql.language.named_columns import all_positional, known_columns, positional
@@ -89,10 +90,24 @@ class RuleEdits:
             rules = (rule for program in before for rule in program.rules)
             self.passed_over += [rule for rule in rules if rule.span not in left]
         self.arrivals = [
-            replace(arrival, program=facts_with_moments(program, schema))
+            replace(arrival, program=with_filters(facts_with_moments(program, schema)))
             for arrival, program in zip(self.arrivals, programs, strict=True)
         ]
         return problems
+
+    def let_filters_go(self) -> None:
+        """Drop the filters that no rule of their sets reads any more."""
+        for own in self.places.sets():
+            filters = [label for label in self.places.labels(own) if is_label_of_filter(label)]
+            if filters:
+                rules = [self._by_name[name] for name in self.places.labels(own).values()]
+                arrivals = (one.program.rules for one in self.arrivals if one.into.name == own)
+                rules += [rule for some in arrivals for rule in some]
+                read = {name for rule in rules for name in rule.positive() | rule.negative()}
+                for label in filters:
+                    kept = self._by_name[self.places.labels(own)[label]].head.predicate
+                    if kept not in read:
+                        self._let_go(own, label)
 
     def facts(self) -> Iterable[Atom]:
         """The facts in the texts that were added."""
@@ -242,7 +257,11 @@ class RuleEdits:
             facts = "1 fact stays" if count == 1 else f"{count} facts stay"
             self.remarks.append(f"{name}: {facts}, for dropping rules deletes none")
         own = set_name or MAIN
-        rules = self.as_there(program, schema).rules
+        rules = [
+            rule
+            for rule in self.as_there(program, schema).rules
+            if not is_label_of_filter(rule.name)
+        ]
         absent = [told for rule in rules if (told := self._drop_equal(rule, own))]
         return [*absent, *self.windows.drop(program.windows, own)]
 
@@ -377,7 +396,7 @@ def parsed_text(
         return parse_shacl_rules(text, name, prefixes)
     program, problems = parse_what_can_be(text, name, prefixes, own_triple=own_triple)
     program, more = positional(program, known_columns(schema or {}, program))
-    return program, [*problems, *more]
+    return with_filters(program), [*problems, *more]
 
 
 def source_of(rules: str | Path, text: str) -> tuple[str | None, str]:

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from zodiac_sql.errors import ProgramError, StoreError
 from zodiac_sql.graph.hypergraph import Hypergraph, Hypernode
 from zodiac_sql.language.constraints import says_never
+from zodiac_sql.language.filters import filtered
 from zodiac_sql.language.functions import Function
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Origin, Rule
@@ -246,4 +247,4 @@ def _from_text(
                 break
         else:
             raise
-    return replace(rules[0], name=name, prefixes=prefixes) if len(rules) == 1 else None
+    return replace(filtered(rules[0])[0], name=name, prefixes=prefixes) if len(rules) == 1 else None

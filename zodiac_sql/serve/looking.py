@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from zodiac_sql.errors import DataError, QueryError
+from zodiac_sql.language.filters import is_label_of_filter
 from zodiac_sql.language.functions import AGGREGATES, BUILTINS
 from zodiac_sql.names import CHANGE_TYPE, COMMIT, TIME
 from zodiac_sql.program.set_facts import is_of_facts
@@ -135,7 +136,11 @@ def _text(name: str, reader: Reader) -> dict[str, Any]:
     if found is None:
         raise QueryError(f"there is no rule set {name}")
     texts = {rule.name: rule.text for rule in state.written}
-    written = [(label, texts[rule]) for label, rule in found.members if not is_of_facts(label)]
+    written = [
+        (label, texts[rule])
+        for label, rule in found.members
+        if not (is_of_facts(label) or is_label_of_filter(label))
+    ]
     lines = [f"@prefix {prefix}: <{iri}> ." for prefix, iri in found.prefixes]
     lines += [""] if lines else []
     lines += [one.text for one in state.windows if one.set == name]

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from zodiac_sql.change.sides import Side
+from zodiac_sql.database.clock import let_now_be
 from zodiac_sql.graph.hypergraph import Hypernode
 from zodiac_sql.read.why import all_facts
 from zodiac_sql.read.why.all_facts import Derived, DerivingTables, every
@@ -28,6 +29,8 @@ class Way:
     known: Known
     side: Side
     other: Side
+    clock: int | None = None
+    """What now() is on this side."""
     found: dict[Key, bool] = field(default_factory=dict)
     """Which facts are on this side alone, as far as that was asked."""
     explicit: dict[Key, bool] = field(default_factory=dict)
@@ -53,6 +56,8 @@ class Way:
         self, hypernode: Hypernode, facts: Sequence[Key]
     ) -> Iterator[tuple[Key, Instance]]:
         """The instances by which a hypernode derives some facts of one predicate."""
+        if self.clock is not None:
+            let_now_be(self.known.store, self.clock)
         if derived := self.all_moved(hypernode):
             yield from ((fact, one) for fact in facts for one, _ in derived.ways(fact))
             return

@@ -29,6 +29,7 @@ from zodiac_sql.language.named_columns import goal as in_columns
 from zodiac_sql.language.parse import parse_goals
 from zodiac_sql.language.schema import resolve
 from zodiac_sql.language.syntax import Aggregate, Atom, Constant, Negation, Rule
+from zodiac_sql.program.clock import reads_clock
 from zodiac_sql.program.state import State
 from zodiac_sql.read.why.asked import (
     Instance,
@@ -84,7 +85,10 @@ def why_changed(
         known = Known(
             store, side.facts.schema, side.graph, side.facts, functions, ids, StatementCache()
         )
-        ways[name] = Way(known, side, other)
+        clock = None
+        if (moved := change._ticked) is not None:
+            clock = moved.before if name == "left" else moved.after
+        ways[name] = Way(known, side, other, clock)
     event = _goal(ways, state, goal)
     causes = _causes(ways, event)
     if causes is None:
@@ -287,7 +291,7 @@ def _cause(ways: Mapping[str, Way], name: str, instance: Instance, fact: Key) ->
         beaten = other is not None and is_better(*there, other, fact, best)
         because += [(opposite, other)] if other and beaten else []
     rule_moved = not _has_rule(way.other, instance.rule)
-    if not because and not rule_moved:
+    if not (because or rule_moved or way.clock is not None and reads_clock([instance.rule])):
         return None
     return _Cause(instance, rule_moved, tuple(dict.fromkeys(because)))
 
