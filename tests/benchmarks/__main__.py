@@ -15,6 +15,7 @@ moves;
 `deep [chain csda editing flow andersen ..]` are recursions of thousands of rounds, or over dense
 relations, from scratch and after one fact has moved;
 `served` is a stream of updates while others ask its server;
+`windows` are events that come and go away again, with a tick each second;
 `mixed` are columns of terms of all kinds, against native ones;
 `spark` is the hand-off, a closure on a cluster and a fleet (spark:handoff, spark:closure,
 spark:fleet);
@@ -66,6 +67,7 @@ from . import (
     updates,
     why_runs,
     why_tables,
+    windows,
 )
 from .scratch import OURS, SQL, SQL_FILE, Run
 from .workloads import WORKLOADS, Workload
@@ -77,13 +79,13 @@ def main() -> None:
         *WORKLOADS, *update_tables.NAMES, *rule_tables.NAMES, *module_tables.NAMES,
         *hypertree_tables.NAMES, *marking_tables.NAMES, *rate_tables.NAMES, *why_tables.NAMES,
         *ontology_tables.NAMES, *paths_tables.NAMES, *deep_tables.NAMES, *device.NAMES,
-        *mixed.NAMES, *served.NAMES, *spark.NAMES, *scale.NAMES, predict.COMMAND,
+        *mixed.NAMES, *served.NAMES, *windows.NAMES, *spark.NAMES, *scale.NAMES, predict.COMMAND,
     ]  # fmt: skip
     commands = (
         "updates", rule_tables.COMMAND, module_tables.COMMAND, hypertree_tables.COMMAND,
         marking_tables.COMMAND, rate_tables.COMMAND, why_tables.COMMAND,
         ontology_tables.COMMAND, paths_tables.COMMAND, deep_tables.COMMAND, device.COMMAND,
-        mixed.COMMAND, served.COMMAND, spark.COMMAND, scale.COMMAND,
+        mixed.COMMAND, served.COMMAND, windows.COMMAND, spark.COMMAND, scale.COMMAND,
     )  # fmt: skip
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument(
@@ -167,6 +169,8 @@ def main() -> None:
         mixed.report(runs, arguments.timeout)
     if any(name in served.NAMES for name in chosen):
         served.report()
+    if any(name in windows.NAMES for name in chosen):
+        windows.report()
     if clustered := [name for name in chosen if name in spark.NAMES]:
         spark.report(clustered, runs)
     if scaled := [name for name in chosen if name in scale.NAMES]:
