@@ -103,3 +103,16 @@ def test_control_c_keeps_what_is_in_the_file(db: str, open_kb: OpenKb) -> None:
         assert (process.wait(10), said) == (130, "interrupted; 2 updates are in e.duckdb\n")
     with open_kb(db) as kb:
         assert kb.position("s") == 2 and kb.verify()
+
+
+def test_the_clock_ticks_by_itself(db: str, open_kb: OpenKb) -> None:
+    """At once when the stream begins: what fell out since the last one is told."""
+    with open_kb(db) as kb:
+        kb.add_rules(".decl seen(x: symbol, at: int) .window seen(at: 1 hour). seen(a, 7).")
+    Path("u.jsonl").write_text(lines(edge("cd")))
+    result = called(db, "u.jsonl", "--tick", "1m", "--json")
+    (told,) = map(json.loads, result.stdout.splitlines())
+    assert told["updates"] == [1, 1] and told["deleted"] == {"seen": 1}
+    assert told["notes"] == ["seen: 1 fact left the window of seen (at: 1 hour)"]
+    for wrong in ("0s", "soon", "1 y"):
+        assert "--tick is a time such as 1s" in called(db, "u.jsonl", "--tick", wrong).stderr

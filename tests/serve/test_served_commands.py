@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from support.command_line import ZODIAC, called, write_farm, zodiac
 
+import zodiac_sql
 from zodiac_sql.serve.place import place_of
 
 COMMANDS: tuple[tuple[str, ...], ...] = (
@@ -198,3 +199,23 @@ def test_help_and_missing_parts(tmp_path: Path) -> None:
     assert not (tmp_path / "x.duckdb").exists()
     assert os.listdir(tmp_path) == []
     assert shutil.which("zodiac", path=str(ZODIAC.parent))
+
+
+def test_a_served_clock_ticks(tmp_path: Path) -> None:
+    """Also where a constraint would refuse that time goes on."""
+    with zodiac_sql.connect(tmp_path / "farm.duckdb") as kb:
+        kb.add_rules(".decl seen(x: symbol, at: int) .window seen(at: 1 hour). seen(a, 7).")
+        kb.add_rules("x(a). !- x(X), not seen(X, _).")
+    command = [ZODIAC, "serve", "farm.duckdb", "--tick", "100ms"]
+    with subprocess.Popen(command, cwd=tmp_path) as process:
+        try:
+            left = ""
+            for _ in range(100):
+                found = zodiac("query", "farm.duckdb", "seen(X, T)", "--json", cwd=tmp_path)
+                left = found.stdout
+                if '"a"' not in left:
+                    break
+                time.sleep(0.1)
+            assert '"a"' not in left
+        finally:
+            process.terminate()
