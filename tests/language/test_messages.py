@@ -45,7 +45,7 @@ from zodiac_sql.language.written import on_one_line
         (".decl p(x: int)\n.output p", "leave by query or export", "Expected"),
         (".type T = number", "There are no types of your own", "Expected"),
         (".comp A { }", "There are no components", "Expected"),
-        ('.pragma "a"', "there is only .decl", "Expected"),
+        ('.pragma "a"', "there are only .decl and .window", "Expected"),
         ("p(X) :- q([X, Y]).", "There are no lists and records", "Expected"),
         ("n(N) :- N = count : { q(X) }.", "An aggregate is written AGGREGATE(", "Expected"),
         (
