@@ -161,6 +161,42 @@ def test_a_column_of_a_window_stays_one_of_times(kb: KnowledgeBase) -> None:
         kb.alter("reading", {"at": "symbol"})
 
 
+def test_types_change_in_an_update_of_their_own(kb: KnowledgeBase) -> None:
+    kb.add_rules(".decl p(x: symbol, at: int) .window p(at: last 1 by x).")
+    kb.insert("p", [("a", 1)])
+    with pytest.raises(QueryError, match="in an update of their own"), kb.update() as update:
+        update.alter("p", {"at": "float"})
+        update.insert("p", [("a", 2)])
+    kb.alter("p", {"at": "float"})
+    assert kb.insert("p", [("a", 2.5)]).deleted == {"p": 1}
+
+
+def test_the_clock_is_in_copies_of_the_file(open_kb: OpenKb, tmp_path: Path) -> None:
+    file, copy = tmp_path / "w.duckdb", tmp_path / "copy.duckdb"
+    with open_kb(file) as kb:
+        kb.add_rules(f"{DECLARED}.window reading(at: 1 hour). on(X) :- reading(X, A), A < now().")
+        kb.tick(at(60))
+        kb.insert("reading", [("wt1", at(30)), ("wt2", at(90))])
+        kb.compact()
+        kb.backup(copy)
+    for path in (file, copy):
+        with open_kb(path) as kb:
+            assert kb.insert("reading", [("wt3", at(0))]).inserted == {}
+            assert kb.table("on").fetchall() == [("wt1",)] and kb.verify()
+
+
+def test_a_tick_moves_the_band_of_a_filter(kb: KnowledgeBase) -> None:
+    kb.tick(at(0))
+    kb.add_rules(f"{DECLARED}on(X) :- reading(X, A), A <= now(), A > add_seconds(now(), -60).")
+    kb.insert("reading", [(f"wt{n}", at(n)) for n in range(100)])
+    change = kb.tick(at(50))
+    assert change.inserted == {"on": 1} and change.deleted == {"on": 1}
+    assert [one["strategy"] for one in change.stats["hypernodes"].values()].count("band") == 1
+    assert (
+        str(change.why("on(wt50)")).splitlines()[-1].strip().endswith("> add_seconds(now(), -60)")
+    )
+
+
 def test_a_window_may_refuse_what_comes_too_late(kb: KnowledgeBase) -> None:
     kb.add_rules(f"{DECLARED}.window reading(at: 1 hour, by events, else refuse).")
     kb.insert("reading", [("wt1", at(0))])

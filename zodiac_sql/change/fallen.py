@@ -20,6 +20,7 @@ from zodiac_sql.database.render import render
 from zodiac_sql.database.statement_cache import StatementCache
 from zodiac_sql.database.statements import anti_join, create_temp, semi_join, union_all
 from zodiac_sql.database.store import Store
+from zodiac_sql.errors import QueryError
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.names import NUMBER
@@ -72,7 +73,9 @@ def out_of_count(
     these, or if the `whole` predicate is meant, in all.
     """
     if there is not None and there.columns != known.columns:
-        there = None  # it gets other types: its next change looks
+        raise QueryError(
+            f"{known.name} gets other types: its facts change in an update of their own"
+        )
     if there is None and not inserts:
         return None
     deletes = deletes if there is not None else ()
