@@ -45,7 +45,7 @@ RULES = {
     "later": "later(T) :- hot(T, A), A > now().",
     "reach": "reach(X, Y) :- link(X, Y), young(X, _). reach(X, Z) :- reach(X, Y), link(Y, Z).",
     "bucket": 'bucket(T) :- reading(T, _, A, _), A >= time_bucket("{bucket}", now()).',
-    "odd": "odd(T) :- reading(T, _, A, _), epoch(A) > epoch(now()) - {2}.",
+    "odd": "odd(T) :- reading(T, _, A, _), seconds_between(A, now()) < {2}.",
 }
 """The rules of each predicate; those in braces are numbers of units."""
 

@@ -386,8 +386,7 @@ def stream(
 ) -> None:
     """Apply updates as they come, each as a change of its own.
 
-    An update is a line of JSON with some of the keys "delete", "insert", "drop_rules" and
-    "add_rules":
+    An update is a line of JSON with some of "delete", "insert", "drop_rules" and "add_rules":
 
     \b
       {"insert": {"near": [["wt1", "wt2"]]}, "delete": {"off": [["wt1"]]}}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -106,17 +106,7 @@ def plan_texts(
     programs, prefixes, problems = parsed(texts, given)
     if not stored:
         problems += [one for program in programs for one in program.objections]
-    problems += [
-        Problem("there is no now() on Spark", rule.span, "Write the time, or let a fact have it.")
-        for program in programs
-        for rule in program.rules
-        if reads_clock([rule])
-    ]
-    problems += [
-        Problem("there are no windows on Spark", window.span, "Leave old facts out beforehand.")
-        for program in programs
-        for window in program.windows
-    ]
+    problems += _of_time(programs)
     schema: dict[str, Predicate] = {}
     sql_names = SqlNames(tuple)
 
@@ -149,6 +139,18 @@ def plan_texts(
     if problems:
         raise ProgramError(in_order(problems))
     return PlannedRules(planned, _facts(programs, planned.schema), meant, prefixes)
+
+
+def _of_time(programs: Sequence[Program]) -> Iterator[Problem]:
+    """What texts say of time, which never goes on there."""
+    for program in programs:
+        for rule in program.rules:
+            if reads_clock([rule]):
+                hint = "Write the time, or let a fact have it."
+                yield Problem("there is no now() on Spark", rule.span, hint)
+        for window in program.windows:
+            hint = "Leave old facts out beforehand."
+            yield Problem("there are no windows on Spark", window.span, hint)
 
 
 def parsed(
