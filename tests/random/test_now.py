@@ -184,4 +184,4 @@ def written(value: object) -> str:
 def test_now_is_as_the_model(type_: str, seed: int) -> None:
     with TemporaryDirectory() as folder:
         path = str(Path(folder, "n.duckdb"))
-        run(lambda: connect(path), Random(seed), type_, 20)
+        run(lambda: connect(path), Random(seed), type_, 12)

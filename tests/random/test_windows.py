@@ -154,4 +154,4 @@ def test_windows_are_as_the_model(type_: str, seed: int, most: int, in_file: boo
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(fallen, "MOST_GIVEN", most)
         path = str(Path(folder, "w.duckdb")) if in_file else ":memory:"
-        run(lambda: connect(path), Random(seed), type_, 25, in_file)
+        run(lambda: connect(path), Random(seed), type_, 15, in_file)
