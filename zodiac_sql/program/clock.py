@@ -22,7 +22,8 @@ def machine_time() -> int:
 
 def time_of(state: State) -> int:
     """What now() is in a state: the time of the last tick; without any, that of the machine."""
-    return state.positions.get(CLOCK) or machine_time()
+    ticked_last = state.positions.get(CLOCK)
+    return machine_time() if ticked_last is None else ticked_last
 
 
 @dataclass(frozen=True, slots=True)
