@@ -14,15 +14,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
-
-from lark import Token
+from typing import TYPE_CHECKING, Any
 
 from zodiac_sql.language.syntax import Window
 from zodiac_sql.language.written import spelled_predicate
 
-Wrong = tuple[Token | None, str, str]
-"""What is wrong: where (None: the whole), the message, and what would be right."""
+if TYPE_CHECKING:
+    from lark import Token  # opening a file needs no parser
+
+    Wrong = tuple[Token | None, str, str]
+    """What is wrong: where (None: the whole), the message, and what would be right."""
 
 _SECOND = 1_000_000
 _UNITS = {
