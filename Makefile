@@ -2,6 +2,7 @@
 # make test   set up, and run everything that CI runs
 # make fuzz   set up, and look for new failures with all random tests, for an hour (MINUTES=10)
 # make bench  set up, and print the benchmark tables
+# make release build the package, check it, and say how to publish it
 # make vscode pack the extension for VS Code as editors/vscode/zodiac-rules.vsix (needs Node.js and npm)
 
 PYTHON ?= python3
@@ -11,7 +12,7 @@ READY := $(VENV)/.ready
 
 MINUTES ?= 60
 
-.PHONY: demo test check java browser fuzz bench vscode clean
+.PHONY: demo test check java browser fuzz bench vscode release clean
 
 demo: $(READY)
 	$(BIN)/python examples/wind_farm/demo.py
@@ -42,6 +43,20 @@ fuzz: $(READY) java
 
 bench: $(READY) java
 	$(BIN)/python -m tests.benchmarks
+
+# Builds what is published, checks it, installs the wheel into a fresh environment, and lets it answer a question.
+release: $(READY)
+	rm -rf dist
+	$(BIN)/python -m pip install --quiet --group release
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m twine check --strict dist/*
+	folder=$$(mktemp -d) && $(PYTHON) -m venv "$$folder/venv" \
+		&& "$$folder/venv/bin/pip" install --quiet dist/*.whl \
+		&& "$$folder/venv/bin/python" -W error -c "import zodiac_sql as z; kb = z.connect(); kb.insert('e', [(1, 2), (2, 3)]); kb.add_rules('p(X, Y) :- e(X, Y). p(X, Z) :- p(X, Y), e(Y, Z).'); assert len(kb.query('p(1, X)')) == 2; print(z.__version__)" \
+		&& rm -r "$$folder"
+	@ls -l dist
+	@version=$$($(BIN)/python -c "import zodiac_sql; print(zodiac_sql.__version__)"); \
+		echo "To publish: git tag v$$version && git push origin main v$$version && $(BIN)/python -m twine upload dist/*"
 
 vscode:
 	cd editors/vscode && npm ci --no-audit --no-fund && npx --yes @vscode/vsce@3 package --allow-missing-repository --out zodiac-rules.vsix
