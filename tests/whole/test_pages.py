@@ -9,7 +9,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -147,15 +146,16 @@ def test_spark_blocks_run(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """In this process, where there is a session already: `local_session` returns it."""
+    from zodiac_sql.spark import read_mappings
+
     one = page("docs/how-to/spark.md")
     fleet = ROOT / "examples" / "wind_fleet"
-    (mapping,) = one.blocks("toml")
-    (facts,) = tomllib.loads(mapping.text)["facts"]
-    assert facts in tomllib.loads((fleet / "facts.toml").read_text())["facts"]
     subprocess.run([sys.executable, str(fleet / "generate.py"), str(tmp_path / "raw")], check=True)
     for name in ("facts.toml", "turbine.rules"):
         shutil.copy(fleet / name, tmp_path)
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "shown.toml").write_text(one.script("toml"))
+    assert [facts.predicate for facts in read_mappings("shown.toml")] == ["reading"]
     scope: dict[str, Any] = {}
     exec(one.script("python", "spark"), scope)  # noqa: S102 (the page is ours)
     scope["kb"].close()
