@@ -173,6 +173,13 @@ def test_the_page_of_the_language_is_right() -> None:
         assert kb.table("Check").fetchall() == [("wt1", "check wt1")]
 
 
+@pytest.mark.parametrize("one", named([one for one in PAGES if one.blocks("prolog")]))
+def test_rules_shown_are_accepted(one: Page) -> None:
+    for block in one.blocks("prolog"):
+        with zodiac_sql.connect() as kb:
+            kb.add_rules(block.text)
+
+
 def test_updates_shown_as_json_are_updates() -> None:
     for one in PAGES:
         for block in one.blocks("json"):
