@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
-import click
 import typer.main
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -31,15 +31,14 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def without_links_to_files(path: Path) -> str:
-    """The text of a file of the checkout. Its links to other such files lead nowhere on a site."""
+    """A file of the checkout, without links to other such files: the site does not have them."""
     text = path.read_text(encoding="utf-8")
     return re.sub(r"\[([^\]]+)\]\((?!https?:|#)[^)]+\)", r"\1", text)
 
 
 def command_line() -> str:
     """A section for each command: what it does, its arguments and its options, as in `--help`."""
-    program = typer.main.get_command(app)
-    assert isinstance(program, click.Group) or hasattr(program, "commands")
+    program: Any = typer.main.get_command(app)
     context = program.make_context("zodiac", [], resilient_parsing=True)
     parts = [_INTRODUCTION, _fenced(program.get_help(context))]
     for name, command in program.commands.items():
