@@ -2,6 +2,8 @@
 # make test   set up, and run everything that CI runs
 # make fuzz   set up, and look for new failures with all random tests, for an hour (MINUTES=10)
 # make bench  set up, and print the benchmark tables
+# make release build the package, check it, and say how to publish it
+# make docs   set up, and build the docs site as site/; warnings are errors
 # make vscode pack the extension for VS Code as editors/vscode/zodiac-rules.vsix (needs Node.js and npm)
 
 PYTHON ?= python3
@@ -11,7 +13,7 @@ READY := $(VENV)/.ready
 
 MINUTES ?= 60
 
-.PHONY: demo test check java browser fuzz bench vscode clean
+.PHONY: demo test check docs java browser fuzz bench vscode release clean
 
 demo: $(READY)
 	$(BIN)/python examples/wind_farm/demo.py
@@ -36,12 +38,31 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(MAKE) --no-print-directory docs
+
+# MkDocs looks at every link and anchor. The banner is about MkDocs 2, which is another program.
+docs: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 fuzz: $(READY) java
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
 
 bench: $(READY) java
 	$(BIN)/python -m tests.benchmarks
+
+# Builds what is published, checks it, installs the wheel into a fresh environment, and lets it answer a question.
+release: $(READY)
+	rm -rf dist
+	$(BIN)/python -m pip install --quiet --group release
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m twine check --strict dist/*
+	folder=$$(mktemp -d) && $(PYTHON) -m venv "$$folder/venv" \
+		&& "$$folder/venv/bin/pip" install --quiet dist/*.whl \
+		&& "$$folder/venv/bin/python" -W error -c "import zodiac_sql as z; kb = z.connect(); kb.insert('e', [(1, 2), (2, 3)]); kb.add_rules('p(X, Y) :- e(X, Y). p(X, Z) :- p(X, Y), e(Y, Z).'); assert len(kb.query('p(1, X)')) == 2; print(z.__version__)" \
+		&& rm -r "$$folder"
+	@ls -l dist
+	@version=$$($(BIN)/python -c "import zodiac_sql; print(zodiac_sql.__version__)"); \
+		echo "To publish: git tag v$$version && git push origin main v$$version && $(BIN)/python -m twine upload dist/*"
 
 vscode:
 	cd editors/vscode && npm ci --no-audit --no-fund && npx --yes @vscode/vsce@3 package --allow-missing-repository --out zodiac-rules.vsix
@@ -50,14 +71,14 @@ vscode:
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV) || { apt-get update && apt-get install -y python3-venv && $(PYTHON) -m venv --clear $(VENV); }
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --editable . --group test
+	$(BIN)/python -m pip install --quiet --editable . --group test --group docs
 	touch $(READY)
 
 # Spark needs Java 17 or later; no package of Python's brings one. Root may install it on Debian.
 java:
 	@java -version >/dev/null 2>&1 || test -n "$$JAVA_HOME" \
 		|| { apt-get update && apt-get install -y default-jre-headless; } \
-		|| echo "No Java, and it cannot be installed here: tests that need Spark are skipped. See the README."
+		|| echo "No Java, and it cannot be installed here: tests that need Spark are skipped. See docs/how-to/spark.md."
 
 # The page is tested in a real browser. Root may install it on Debian.
 browser:
@@ -66,4 +87,4 @@ browser:
 		|| echo "No chromium, and it cannot be installed here: tests of the page are skipped."
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info
+	rm -rf $(VENV) build dist site *.egg-info

@@ -80,11 +80,18 @@ __all__ = [
     "connect",
     "read_ontology",
 ]
-__version__ = "0.1.0"
+__version__: str
 
 
 def __getattr__(name: str) -> object:
-    """Import DuckDB only when a knowledge base is opened, because `zodiac --help` needs none."""
+    """Import DuckDB only when a knowledge base is opened, because `zodiac --help` needs none.
+
+    The version is that of the installed package.
+    """
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("zodiac-sql")
     if name == "KnowledgeBase":
         from zodiac_sql.knowledge_base import KnowledgeBase
 

@@ -25,6 +25,7 @@ from zodiac_sql.database.settings import require_storage_version
 from zodiac_sql.errors import MissingFunctionWarning, MissingLogWarning, OtherMeaningWarning
 from zodiac_sql.language.former_aggregates import what_is_otherwise
 from zodiac_sql.language.syntax import Type
+from zodiac_sql.paths import Files
 from zodiac_sql.program.former_rules import former_rules
 from zodiac_sql.python_functions import function_of
 from zodiac_sql.session import Session
@@ -183,38 +184,37 @@ class KnowledgeBase(Timed):
 
     def load(
         self,
-        path: str | Path,
+        path: Files,
         predicate: str | None = None,
         *,
-        skip_bad: bool = False,
         progress: Progress | None = None,
         **options: Unpack[Loading],
     ) -> Change:
         """Insert the facts of a file: RDF (.nt .nq .ttl .trig .rdf .jsonld), .csv, .tsv, .parquet,
-        .jsonl; text formats also with .gz.
-
-        RDF has a predicate for each property, and a unary one for each class; a table's rows are of
-        the predicate given, or named after the file. A bad line is a DataError with its number, and
-        nothing is loaded; with `skip_bad` it is left out and reported in the change's notes.
+        .jsonl; text formats also with .gz. "raw/*.csv", or a list, is several files, and "-" CSV
+        from standard input. RDF has a predicate for each property, and a unary one for each class;
+        a table's rows are of the predicate given, or named after the file. A bad line is a
+        DataError with its number; with `skip_bad` it is left out and noted.
 
         Options for tables: `nulls`, which is "refuse", "skip-row", or values by column; `columns`,
         the names of those to take, or by their names those that they get ("address.city" is a part
         of an object), or "read" for those that rules of the same `update` name; a note says which
         are loaded. `explode` names columns with lists: each element makes a fact. For CSV:
-        `header=False`, `delimiter`, `null_string`, `date_format`, `timestamp_format` ("%d.%m.%Y").
+        `header=False`, `delimiter`, `null_string`, `date_format`, `timestamp_format` ("%d.%m.%Y"),
+        `encoding` ("cp1252"), `decimal` and `thousands` ("," and "." in 1.234,56), `skip`, the
+        number of lines before the table, and `comment`, how lines begin that are no rows ("#").
         """
         from zodiac_sql.change.loading import table_options_in
 
         with self.update(progress=progress, **changing_in(options)) as update:
-            update.load(path, predicate, skip_bad=skip_bad, **table_options_in(options))
+            update.load(path, predicate, **table_options_in(options))
         return update.change
 
     def unload(
         self,
-        path: str | Path,
+        path: Files,
         predicate: str | None = None,
         *,
-        skip_bad: bool = False,
         progress: Progress | None = None,
         **options: Unpack[Loading],
     ) -> Change:
@@ -225,7 +225,7 @@ class KnowledgeBase(Timed):
         from zodiac_sql.change.loading import table_options_in
 
         with self.update(progress=progress, **changing_in(options)) as update:
-            update.unload(path, predicate, skip_bad=skip_bad, **table_options_in(options))
+            update.unload(path, predicate, **table_options_in(options))
         return update.change
 
     @contextmanager

@@ -47,7 +47,7 @@ def test_the_command_sums_up(db: str) -> None:
     assert result.stdout.endswith(" updates/s\n")
     Path("u.jsonl").write_text(lines(edge("cd"), gone("ab"), edge("de"), 7))
     result = called(db, "u.jsonl", "--name", "u", "--skip-bad")
-    assert result.stdout.startswith("2 updates, 4 facts in, 0 out, ")
+    assert result.stdout.startswith("2 updates (1 passed over), 4 facts in, 0 out, ")
     going_on, note = result.stderr.splitlines()
     assert going_on == "going on after update 2"
     assert note.startswith("note: update 4 (u.jsonl:4) was passed over: an update is an object")
@@ -59,6 +59,29 @@ def test_the_command_prints_json_lines(db: str) -> None:
     assert told["updates"] == [1, 1] and told["inserted"] == {"edge": 1, "path": 3}
     assert told["deleted"] == {} and told["notes"] == [] and told["waiting"] == 0
     assert 0 < told["seconds"] < 60 and 0 < told["lag"] < 60
+
+
+def test_what_is_passed_over_is_printed_at_once(db: str) -> None:
+    """Each of them, although a stream may never end, and prints only ten other notes then."""
+    told = lines(*range(12), edge("cd"))
+    result = called(db, "-", "--skip-bad", given=told)
+    notes = result.stderr.splitlines()
+    assert len(notes) == 12 and result.stdout.startswith("13 updates (12 passed over), 4 facts")
+    for number, note in enumerate(notes, 1):
+        assert note.startswith(f"note: update {number} (<stdin>:{number}) was passed over: an upd")
+    result = called(db, "-", "--skip-bad", "--json", given=lines(7))
+    assert "was passed over" in result.stderr and len(result.stdout.splitlines()) == 1
+    process = subprocess.Popen(
+        [ZODIAC, "stream", db, "-", "--skip-bad"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    with process:
+        assert process.stdin is not None and process.stderr is not None
+        process.stdin.write("7\n")
+        process.stdin.flush()
+        assert process.stderr.readline().startswith("note: update 1 (<stdin>:1) was passed over: ")
+        process.stdin.close()
+    assert process.returncode == 0
 
 
 def test_the_command_tells_what_was_applied(db: str) -> None:

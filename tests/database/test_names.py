@@ -209,7 +209,7 @@ def test_a_predicate_called_like_a_table_of_somebody_else(tmp_path: Path) -> Non
         assert kb.verify()
     with zodiac_sql.connect(path, threads=1) as kb:
         assert kb.table("p").fetchall() == [("a", "b")]
-        assert not kb.insert("q", [("c",)]).notes
+        assert kb.insert("q", [("c",)]).notes == ("makes the predicate q",)
 
 
 @pytest.mark.parametrize("text", [

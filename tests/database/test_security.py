@@ -1,4 +1,4 @@
-"""What a stranger's file or query can do: SECURITY in the README, promise by promise."""
+"""What a stranger's file or query can do: docs/explanation/security.md, promise by promise."""
 
 from __future__ import annotations
 

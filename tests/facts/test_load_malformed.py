@@ -14,6 +14,9 @@ from zodiac_sql.database import dictionary
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.load.load_file import load_file
+from zodiac_sql.facts.load.options import Options
+
+SKIP_BAD = Options(skip_bad=True)
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 
@@ -62,7 +65,7 @@ def test_malformed_lines(store: Store, tmp_path: Path, bad: str) -> None:
         load(store, path, text)
     assert str(error.value).startswith(f"{path}: 1 bad line.\n    line 4: {bad}")
     assert "skip_bad" in str(error.value)
-    loaded = load_file(store, path, {}, skip_bad=True)
+    loaded = load_file(store, path, {}, options=SKIP_BAD)
     assert loaded.facts == 2
     assert loaded.skipped_count == 1
     assert [(skip.line, skip.text) for skip in loaded.skipped] == [(4, bad)]
@@ -75,14 +78,14 @@ def test_line_numbers_in_a_large_file(store: Store, tmp_path: Path) -> None:
     for number in bad:
         lines[number - 1] = "oops\n"
     lines[500_000] = "_:x <http://e.org/p> \xff .\n"
-    loaded = load(store, tmp_path / "a.nt", "".join(lines).encode("latin-1"), skip_bad=True)
+    loaded = load(store, tmp_path / "a.nt", "".join(lines).encode("latin-1"), options=SKIP_BAD)
     assert [skip.line for skip in loaded.skipped] == sorted([*bad, 500_001])
     assert [skip.reason for skip in loaded.skipped if skip.line == 500_001] == ["not UTF-8"]
     assert loaded.facts == 800_000 - 5
 
 
 def test_many_bad_lines(store: Store, tmp_path: Path) -> None:
-    loaded = load(store, tmp_path / "a.nt", "bad\n" * 50 + GOOD, skip_bad=True)
+    loaded = load(store, tmp_path / "a.nt", "bad\n" * 50 + GOOD, options=SKIP_BAD)
     assert loaded.skipped_count == 50
     assert [skip.line for skip in loaded.skipped] == list(range(1, 21))
     with pytest.raises(DataError, match="50 bad lines(.|\n)*and 45 more"):
@@ -93,7 +96,7 @@ def test_other_syntaxes_name_line_and_column(store: Store, tmp_path: Path) -> No
     with pytest.raises(DataError, match=r"a\.ttl, line 2, column \d+: .*Nothing was loaded"):
         load(store, tmp_path / "a.ttl", "@prefix e: <http://e/> .\ne:a e:p ,.")
     with pytest.raises(DataError, match="skip_bad works where every line stands for itself"):
-        load_file(store, tmp_path / "a.ttl", {}, skip_bad=True)
+        load_file(store, tmp_path / "a.ttl", {}, options=SKIP_BAD)
     with pytest.raises(DataError, match=r"a\.jsonld"):
         load(store, tmp_path / "a.jsonld", '{"@id": ')
     with pytest.raises(DataError, match=r"a\.rdf"):
@@ -106,7 +109,7 @@ def test_what_is_wrong_with_a_line_is_told(store: Store, tmp_path: Path) -> None
         "<a:a> <a:p> <<( <a:b> <a:b> <a:b> )>> .",
         f'<a:a> <a:p> "x"^^<{RDF}langString> .',
     ]
-    loaded = load(store, tmp_path / "a.nt", "\n".join(lines), skip_bad=True)
+    loaded = load(store, tmp_path / "a.nt", "\n".join(lines), options=SKIP_BAD)
     assert [skip.reason for skip in loaded.skipped] == [
         "malformed: A subtag may be eight characters in length at maximum",
         "a triple term, which is not supported",
@@ -141,7 +144,7 @@ def test_statements_about_statements(store: Store, tmp_path: Path, suffix: str) 
     term = "<<( <a:s> <a:p> <a:o> )>>  (a triple term, which is not supported)"
     assert said.startswith(f"{file}: 1 bad statement.\n    line 3: {term}\n")
     assert "N-Quads" not in said and "said of a node instead" in said
-    loaded = load_file(store, file, {}, skip_bad=True)
+    loaded = load_file(store, file, {}, options=SKIP_BAD)
     assert loaded.facts >= 1 and [skip.line for skip in loaded.skipped] == [3]
 
 
@@ -160,7 +163,7 @@ def test_terms_of_json_that_no_line_can_have(store: Store, tmp_path: Path) -> No
     ("data", "said"),
     [
         (gzip.compress(b"a,b\n1,2\n", mtime=0), "packed by gzip: give it a name that ends with"),
-        ("a,b\n1,2\n".encode("utf-16"), "it is UTF-16, and text must be UTF-8"),
+        ("a,b\n1,2\n".encode("utf-16"), 'it is UTF-16. For CSV, say encoding="utf-16"'),
         ("a,b\n1,2\n".encode("utf-16-be").join([b"\xfe\xff", b""]), "it is UTF-16"),
         (b"PK\x03\x04", "a zip archive, as spreadsheets are"),
         (b"\x28\xb5\x2f\xfd", "packed by zstd"),
@@ -179,7 +182,7 @@ def test_a_line_that_is_no_json(store: Store, tmp_path: Path, bad: str) -> None:
     with pytest.raises(DataError, match=r"p\.jsonl: line 3 is no JSON: ") as caught:
         load(store, tmp_path / "p.jsonl", text)
     assert "SELECT" not in str(caught.value)
-    loaded = load(store, tmp_path / "p.jsonl", text, skip_bad=True)
+    loaded = load(store, tmp_path / "p.jsonl", text, options=SKIP_BAD)
     assert loaded.facts == 2
     assert [(one.line, one.reason) for one in loaded.skipped] == [
         (3, "it is no JSON, or has none of the columns")

@@ -111,7 +111,7 @@ def test_csv_without_a_header(kb: KnowledgeBase) -> None:
     file.write_text("wt1,20\nwt2,21\n")
     (note,) = kb.load(file, "q").notes
     assert note.endswith("is no fact. If it is one: header=False, or --no-header")
-    assert kb.load(file, header=False).notes == ()
+    assert kb.load(file, header=False).notes == ("makes the predicate p",)
     assert facts(kb) == [("wt1", 20), ("wt2", 21)] and kb.table("p").column_names == ["s", "o"]
     kb.load(file, "r", header=False, columns=["turbine", "celsius"])
     assert kb.table("r").column_names == ["turbine", "celsius"]

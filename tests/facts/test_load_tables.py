@@ -13,7 +13,10 @@ from support.loading import facts, load, predicate
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.load.load_file import load_file
+from zodiac_sql.facts.load.options import Options
 from zodiac_sql.language.syntax import Type
+
+SKIP_BAD = Options(skip_bad=True)
 
 EX = "http://example.org/"
 
@@ -104,7 +107,7 @@ def test_malformed_csv(store: Store, tmp_path: Path, end: str) -> None:
     assert "2 bad lines" in str(error.value)
     assert "line 4: 2,y,z" in str(error.value)
     assert "line 5: 3" in str(error.value)
-    loaded = load_file(store, tmp_path / "p.csv", {}, skip_bad=True)
+    loaded = load_file(store, tmp_path / "p.csv", {}, options=SKIP_BAD)
     assert facts(store, loaded) == {"p": [(1, "x"), (4, "w")]}
     assert [skip.line for skip in loaded.skipped] == [4, 5]
     assert loaded.skipped_count == loaded.facts == 2
@@ -115,7 +118,7 @@ def test_empty_cells(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "p.csv"
     with pytest.raises(DataError, match=r"column b is empty \(NULL\) in line 4 of .*p\.csv"):
         load(store, path, text)
-    loaded = load_file(store, path, {}, skip_bad=True)
+    loaded = load_file(store, path, {}, options=SKIP_BAD)
     assert facts(store, loaded) == {"p": [(1, "x"), (3, "")]}
     assert [(s.line, s.reason) for s in loaded.skipped] == [
         (4, "column b is empty"), (6, "column a is empty"),
@@ -126,7 +129,7 @@ def test_rows_of_several_lines(store: Store, tmp_path: Path) -> None:
     text = 'a,b\n1,"x\ny"\n2,\n'
     with pytest.raises(DataError, match="in row 2 of"):
         load(store, tmp_path / "p.csv", text)
-    loaded = load(store, tmp_path / "p.csv", text + '3,"z"\n', skip_bad=True)
+    loaded = load(store, tmp_path / "p.csv", text + '3,"z"\n', options=SKIP_BAD)
     assert facts(store, loaded) == {"p": [(1, "x\ny"), (3, "z")]}
 
 
@@ -134,7 +137,7 @@ def test_not_utf8(store: Store, tmp_path: Path) -> None:
     data = "a,b\n1,x\n2,ü\n".encode("latin-1")
     with pytest.raises(DataError, match="line 3"):
         load(store, tmp_path / "p.csv", data)
-    assert load_file(store, tmp_path / "p.csv", {}, skip_bad=True).facts == 1
+    assert load_file(store, tmp_path / "p.csv", {}, options=SKIP_BAD).facts == 1
 
 
 def test_parquet(store: Store, tmp_path: Path) -> None:
@@ -165,7 +168,7 @@ def test_malformed_json(store: Store, tmp_path: Path) -> None:
     text = '{"a": 1, "b": "x"}\n\n{"a": 2,\n{"a": 3, "b": "z"}\n{"a": 4}\n'
     with pytest.raises(DataError, match="line 3"):
         load(store, tmp_path / "p.jsonl", text)
-    loaded = load_file(store, tmp_path / "p.jsonl", {}, skip_bad=True)
+    loaded = load_file(store, tmp_path / "p.jsonl", {}, options=SKIP_BAD)
     assert facts(store, loaded) == {"p": [(1, "x"), (3, "z")]}
     assert [skip.line for skip in loaded.skipped] == [3, 5]
     with pytest.raises(DataError, match="is an object or an array"):

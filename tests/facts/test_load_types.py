@@ -16,9 +16,12 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.errors import DataError
 from zodiac_sql.facts.load import same_value
 from zodiac_sql.facts.load.load_file import load_file
+from zodiac_sql.facts.load.options import Options
 from zodiac_sql.language import symbols
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Type
+
+SKIP_BAD = Options(skip_bad=True)
 
 # --- arities --------------------------------------------------------------------------------------
 
@@ -177,7 +180,7 @@ def test_what_does_not_fit_a_known_type(
         load(store, path, "# comment\n\n" + literal_file(*literals), {P: known})
     assert str(error.value).startswith(f"{path}: 1 bad line.\n    line 4: <http://e.org/1>")
     assert f"The column o of {P} has the type {known.columns[1].type}" in str(error.value)
-    loaded = load_file(store, path, {P: known}, skip_bad=True)
+    loaded = load_file(store, path, {P: known}, options=SKIP_BAD)
     assert loaded.facts == len(facts(store, loaded)[P]) == 1
     assert [skip.line for skip in loaded.skipped] == [4]
 

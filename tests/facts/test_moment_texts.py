@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -127,3 +129,32 @@ def test_queues_of_updates_read_texts(open_kb: OpenKb, coalesce: int) -> None:
     ]
     assert any("finer than microseconds" in note for change in changes for note in change.notes)
     assert len(changes) == (5 if coalesce == 1 else 3)
+
+
+@pytest.mark.parametrize("zone", ["", "Z", "+01:00", "-0330"])
+@pytest.mark.parametrize("form", ["T12:00", " 12:00:30", "T12:00:00.5", "T12:00:00.123456000"])
+def test_streams_take_the_texts_that_files_may_have(
+    open_kb: OpenKb, tmp_path: Path, form: str, zone: str
+) -> None:
+    """A line of JSON in a file, one in a stream, and a queue say the same by the same text."""
+    at = f"2026-01-31{form}{zone}"
+    (tmp_path / "reading.jsonl").write_text(json.dumps({"x": "a", "at": at}) + "\n")
+    update = {"insert": {"reading": [["a", at]]}}
+    (tmp_path / "updates.jsonl").write_text(json.dumps(update) + "\n")
+    found = []
+    for way in ("file", "lines", "queue", "rows"):
+        kb = open_kb()
+        kb.add_rules(".decl reading(x: symbol, at: timestamp)")
+        if way == "file":
+            kb.load(tmp_path / "reading.jsonl")
+        elif way == "rows":
+            kb.insert("reading", [("a", at)])
+        else:
+            updates: Any = zodiac_sql.UpdateQueue() if way == "queue" else None
+            if updates:
+                updates.put({"insert": {"reading": [("a", at)]}})
+                updates.close()
+            (change,) = kb.stream(updates or tmp_path / "updates.jsonl")
+            assert (change.inserted, change.notes) == ({"reading": 1}, ())
+        found.append(kb.table("reading").fetchall())
+    assert found[0][0][1].date() == dt.date(2026, 1, 31) and found == found[:1] * 4

@@ -1,4 +1,4 @@
-"""Texts that are nearly rules: those of our cases, examples and README, with something odd in them;
+"""Texts that are nearly rules: those of our cases, examples and pages, with something odd in them;
 and clauses by the grammar, with odd literals, names and depths. And expressions of odd values."""
 
 from __future__ import annotations
@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from random import Random
 
+from support.pages import pages
 from support.places import ROOT
 
 LONGEST = 3_000
@@ -16,8 +17,8 @@ def corpus() -> list[str]:
     """All rules that we have written down."""
     paths = [*ROOT.glob("tests/cases/*/*/*.rules"), *ROOT.glob("examples/**/*.rules")]
     texts = [path.read_text(encoding="utf-8") for path in sorted(paths)]
-    blocks = re.findall(r"```\w*\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    texts += [block for block in blocks if ":-" in block]
+    blocks = [block.text for page in pages() for block in page.blocks()]
+    texts += [text for text in blocks if ":-" in text]
     return [text for text in texts if len(text) <= LONGEST]
 
 

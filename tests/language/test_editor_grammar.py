@@ -1,4 +1,4 @@
-"""The grammar for editors gives the tokens of the README's page their colours."""
+"""The grammar for editors gives the tokens of the page of the language their colours."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 from lark import Token
+from support.pages import language_page
 from support.places import ROOT
 
 from zodiac_sql.language.parse import parser_of_rules
 
 GRAMMAR = json.loads((ROOT / "editors" / "zodiac.tmLanguage.json").read_text(encoding="utf-8"))
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-(PAGE,) = re.findall(r"^```prolog\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+PAGE = language_page()
 
 SCOPES = {
     "TEXT": "string", "QUOTED": "entity.name.function", "IRI": "constant.other.iri",

@@ -36,6 +36,18 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("insert", "farm.duckdb", "missing.csv"),
     ("query", "farm.duckdb", "hot(X)"),
     ("delete", "farm.duckdb", "more.csv", "-p", "temperature", "--preview"),
+    (
+        "delete",
+        "farm.duckdb",
+        "m?re.csv",
+        "-p",
+        "temperature",
+        "--skip",
+        "1",
+        "--no-header",
+        "--preview",
+    ),
+    ("insert", "farm.duckdb", "none*.csv"),
     ("delete", "farm.duckdb", "more.csv", "-p", "temperature"),
     ("add-rules", "farm.duckdb", "more.rules", "--set", "more"),
     ("add-rules", "farm.duckdb", "-e", "p(X) :- nope(X"),
@@ -122,6 +134,12 @@ def test_what_only_an_open_file_can_do(served: Path) -> None:
         run = zodiac(*command, cwd=served)
         assert (run.returncode, run.stdout) == (1, "")
         assert said in run.stderr
+
+
+def test_standard_input_does_not_reach_the_server(served: Path) -> None:
+    for arguments in (("insert", "-", "-p", "p"), ("run", "-d", "-", "-p", "p")):
+        done = zodiac(arguments[0], "farm.duckdb", *arguments[1:], cwd=served)
+        assert done.returncode == 1 and "standard input does not reach it" in done.stderr
 
 
 def test_by_another_name(served: Path) -> None:

@@ -228,6 +228,70 @@ def test_ntriples(spark: SparkSession, open_kb: OpenKb, tmp_path: Path) -> None:
     assert found == set(STATEMENTS[-4:])
 
 
+LOGGED = (
+    "Logger;5\nWürzburg\n\n# Kanäle\nAnlage;Wert;Text\n# eins\nwt1;1.234,56;1,5\nwt2;7;ü\n"
+    "wt3;1.5;x\nwt4;-0,5;€\n# zwei\n"
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["log.csv", "log.csv.gz"])
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "iso8859-15", "utf-16", "utf-16-be"])
+@pytest.mark.parametrize("skip", [2, 0])
+def test_csv_of_loggers(
+    spark: SparkSession, tmp_path: Path, name: str, encoding: str, skip: int
+) -> None:
+    """As tests/facts/test_csv_of_loggers.py has it for `load`."""
+    text = LOGGED if skip else LOGGED.split("\n", 3)[3]
+    data = text.encode(encoding)
+    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    (tmp_path / "facts.toml").write_text(f"""
+        [[facts]]
+        predicate = "reading"
+        source = "log.*"
+        format = "csv"
+        encoding = "{encoding}"
+        decimal = ","
+        thousands = "."
+        comment = "#"
+        skip = {skip}
+        [facts.columns]
+        turbine = {{ type = "symbol", from = "Anlage" }}
+        Wert = "float"
+        Text = "symbol"
+    """)
+    prepared = prepare_facts(spark, read_mappings(tmp_path / "facts.toml"))
+    assert bad(prepared) == [("Wert: '1.5' is not a float", "wt3;1.5;x")]
+    assert rows(prepared.facts["reading"]) == [
+        ("wt1", 1234.56, "1,5"), ("wt2", 7.0, "ü"), ("wt4", -0.5, "€"),
+    ]  # fmt: skip
+
+
+def test_bytes_that_are_no_character(spark: SparkSession, tmp_path: Path) -> None:
+    source = str(tmp_path / "x.csv")
+    (tmp_path / "x.csv").write_bytes(b"turbine;celsius\nw\xfc;1\nw\x81;2\n")
+    prepared = prepared_from(spark, source, options={"encoding": "cp1252", "delimiter": ";"})
+    assert rows(prepared.facts["p"]) == [("wü", 1.0)]
+    assert bad(prepared) == [("the line is not cp1252", "w\ufffd;2")]
+    with pytest.raises(DataError, match="on Spark, text is UTF-8, UTF-16, UTF-32, or has one byte"):
+        prepared_from(spark, source, options={"encoding": "shift_jis"})
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"encoding": "klingon"}, "p: 'klingon' is no encoding of text"),
+        ({"decimal": ";"}, 'p: decimal is "," or "."'),
+        ({"skip": "two"}, "p: skip is how many lines"),
+        ({"nulls": "skip-row"}, "p: a mapping has no option nulls. Known are encoding, delimiter"),
+    ],
+)
+def test_options_that_are_refused(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        FactMapping("p", "x.csv", TEMPERATURE, options=options)
+    with pytest.raises(DataError, match="x.nt is neither"):
+        FactMapping("p", "x.nt", TEMPERATURE, options={"skip": 1})
+
+
 # --- types ----------------------------------------------------------------------------------------
 
 GOOD = {

@@ -1,6 +1,6 @@
 """Terms of all kinds as the oracle of mixed columns has them: what they mean, and how they compare.
 
-This is a reading of its own of README's "Terms of all kinds", in plain Python. It shares no code
+This is a reading of its own of docs/reference/terms.md, in plain Python. It shares no code
 with zodiac_sql. A value of a native column is Python's int, float, bool, date or datetime; a symbol
 is a `str`, its text as people see it; a value of a mixed column is a `Term`, with the same text.
 """

@@ -1,4 +1,4 @@
-"""What becomes of rows with lists and objects, in plain Python: README's reading of the options."""
+"""What becomes of rows with lists and objects (docs/how-to/lists-and-objects.md), in Python."""
 
 from __future__ import annotations
 

@@ -81,7 +81,9 @@ def test_streams(open_kb: OpenKb, caplog: pytest.LogCaptureFixture) -> None:
             pass
         changes = [one for one in caplog.records if one.name == "zodiac_sql.change"]
         assert "updates 1 to 1 of a stream" in changes[0].getMessage()
+        (warning,) = [one for one in caplog.records if one.levelno == logging.WARNING]
         begun, passed, ended = said(caplog, "stream")
+        assert warning.getMessage() == passed
     assert begun == "stream s begins after update 0"
     assert passed.startswith("update 2 was passed over: ")
     assert ended == "stream s ends after update 3"

@@ -42,7 +42,7 @@ def plan(collected: Collected) -> PlannedSizes:
     work = begin(before, prepared, net, ids_of(before, prepared, collected.report))
     store = before.store
     free = None if store.file.in_memory else disk_usage(store.file.real.parent).free
-    notes = notes_of(collected.report, collected.edits, prepared.planned.schema)
+    notes = notes_of(collected, prepared.planned.schema)
     found = replace(plan_of(work.basis, work.extensions.new, free), notes=notes)
     drop_temporary(store, (), renamed=True)
     return found

@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 class File:
     """A file to be loaded: `predicate` is that of its rows, if it is a table."""
 
-    path: str | Path
+    path: Path
     predicate: str | None
-    skip_bad: bool
     options: Options
 
 
@@ -60,14 +59,7 @@ def staged(store: Store, schema: Schema, file: File) -> Loaded:
     """Stage the facts of a file."""
     from zodiac_sql.facts.load.load_file import load_file  # late: most changes read no file
 
-    return load_file(
-        store,
-        file.path,
-        schema,
-        predicate=file.predicate,
-        skip_bad=file.skip_bad,
-        options=file.options,
-    )
+    return load_file(store, file.path, schema, predicate=file.predicate, options=file.options)
 
 
 def _insert(collected: Collected, file: File) -> None:

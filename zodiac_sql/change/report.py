@@ -15,15 +15,16 @@ from zodiac_sql.change.difference import Difference
 from zodiac_sql.change.request import left_window
 from zodiac_sql.change.schema_edits import SchemaEdits
 from zodiac_sql.change.stats import HypernodeStats, MarkStats, Seconds, Stats, StreamStats
-from zodiac_sql.change.update_report import UpdateReport
 from zodiac_sql.change.workspace import MarkedFacts
 from zodiac_sql.cost.choose_trees import at_work
 from zodiac_sql.graph.restructuring import Restructuring
 from zodiac_sql.language.schema import Schema, Staged, local_name
+from zodiac_sql.language.syntax import atoms_of
 from zodiac_sql.maintain.registry import MARKING
 from zodiac_sql.names import is_filter
 from zodiac_sql.program.build import Planned
 from zodiac_sql.program.clock import ticked
+from zodiac_sql.program.doubts import made
 from zodiac_sql.program.state import HypernodeRow, State
 from zodiac_sql.sql.relations import Part
 from zodiac_sql.storage.edits import Edit
@@ -120,7 +121,7 @@ def report(collected: Collected, done: CarriedOut, is_current: IsCurrent) -> Cha
         hypernodes=hypernode_change(structure, done.evaluated),
         stats=_stats(collected, done),
         seconds=time.perf_counter() - collected.report.started,
-        notes=notes_of(collected.report, collected.edits, done.planned.schema),
+        notes=notes_of(collected, done.planned.schema),
         updates=range(streamed.first, streamed.last + 1) if streamed else range(0),
         violations=collected.report.violations,
         _ticked=ticked(before.state, collected.request.positions),
@@ -153,10 +154,26 @@ def _stats(collected: Collected, done: CarriedOut) -> Stats:
     return Stats(Seconds(**collected.report.seconds), done.evaluated, marks, stream)
 
 
-def notes_of(told: UpdateReport, edits: SchemaEdits, schema: Schema) -> tuple[str, ...]:
-    """Remarks of the loader, on rules, and on predicates called like tables of somebody else."""
-    notes = [*told.of_files, *told.remarks, *_homonyms(edits, schema)]
+def notes_of(collected: Collected, schema: Schema) -> tuple[str, ...]:
+    """Remarks of the loader, on rules, on predicates that facts have made, and on those that are
+    called like tables of somebody else."""
+    told, edits = collected.report, collected.edits
+    notes = [
+        *told.of_files, *told.remarks, *_made(collected, schema), *_homonyms(edits, schema),
+    ]  # fmt: skip
     return tuple(dict.fromkeys(notes))
+
+
+def _made(collected: Collected, schema: Schema) -> Iterator[str]:
+    """Remarks on predicates that inserted facts have made. The first ones are expected to be new,
+    and so are those that are declared, or that rules of the same update name."""
+    there = collected.before.state.schema
+    new = [name for name in collected.request.inserts if name in schema and name not in there]
+    if not new or not there:
+        return
+    rules = [rule for one in collected.request.rules.arrivals for rule in one.program.rules]
+    named = {atom.predicate for rule in rules for atom in (rule.head, *atoms_of(rule.body))}
+    yield from made([n for n in new if n not in named and not schema[n].declared], there)
 
 
 def _homonyms(edits: SchemaEdits, schema: Schema) -> Iterator[str]:

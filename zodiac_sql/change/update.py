@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -23,6 +23,7 @@ from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.language.syntax import Program, Type
 from zodiac_sql.language.templates import TRIPLE
 from zodiac_sql.names import EXPLICIT_SCHEMA
+from zodiac_sql.paths import Files, files_of
 from zodiac_sql.program.doubts import absent
 from zodiac_sql.program.rule_edits import parsed_text, rule_text, source_of
 from zodiac_sql.program.rule_sets import MAIN, Into, MadeRules, require_name
@@ -241,14 +242,9 @@ class Update(TimedUpdate):
 
     @exclusive
     def load(
-        self,
-        path: str | Path,
-        predicate: str | None = None,
-        *,
-        skip_bad: bool = False,
-        **options: Unpack[TableOptions],
+        self, path: Files, predicate: str | None = None, **options: Unpack[TableOptions]
     ) -> None:
-        """Insert the facts of a file: RDF, CSV, TSV, Parquet or JSON lines.
+        """Insert the facts of a file, or of several: RDF, CSV, TSV, Parquet or JSON lines.
 
         `predicate` is for files that are tables; by default it is the name of the file. `options`
         say how a table is read: those of `KnowledgeBase.load`. Raises DataError with
@@ -256,16 +252,12 @@ class Update(TimedUpdate):
         With `columns="read"`, a table may be read only when the update is applied: its rules tell
         the columns, whether they are added before or after.
         """
-        load(self._collected, self._file(path, predicate, skip_bad, options, inserts=True))
+        for file in self._files(path, predicate, options, inserts=True):
+            load(self._collected, file)
 
     @exclusive
     def unload(
-        self,
-        path: str | Path,
-        predicate: str | None = None,
-        *,
-        skip_bad: bool = False,
-        **options: Unpack[TableOptions],
+        self, path: Files, predicate: str | None = None, **options: Unpack[TableOptions]
     ) -> None:
         """Delete the explicit facts that a file lists. The file is read as by `load`.
 
@@ -274,27 +266,23 @@ class Update(TimedUpdate):
         symbols nor settle the types of columns.
         """
         before, report = self._collected.before, self._collected.report
-        file = self._file(path, predicate, skip_bad, options, inserts=False)
-        with report.timed("stage"), dictionary.nothing_new(before.store):
-            loaded = staged(before.store, self._collected.schema_for_facts(), file)
-            counts = [_delete_staged(before, self._collected.request, one) for one in loaded.staged]
-        notes = _taken(path, sum(taken for taken, _ in counts), sum(absent for _, absent in counts))
-        report.of_files += [*loaded.notes, *notes]
+        for file in self._files(path, predicate, options, inserts=False):
+            with report.timed("stage"), dictionary.nothing_new(before.store):
+                loaded = staged(before.store, self._collected.schema_for_facts(), file)
+                request = self._collected.request
+                counts = [_delete_staged(before, request, one) for one in loaded.staged]
+            taken, absent = sum(taken for taken, _ in counts), sum(absent for _, absent in counts)
+            report.of_files += [*loaded.notes, *_taken(file.path, taken, absent)]
 
-    def _file(
-        self,
-        path: str | Path,
-        predicate: str | None,
-        skip_bad: bool,
-        options: TableOptions,
-        *,
-        inserts: bool,
-    ) -> File:
-        """What a verb says of a file. Raises DataError for options that say nothing."""
+    def _files(
+        self, given: Files, predicate: str | None, options: TableOptions, *, inserts: bool
+    ) -> Sequence[File]:
+        """What a verb says of files. Raises DataError for options that say nothing."""
         from zodiac_sql.facts.load.options import options_of  # late: most changes read no file
 
         name = self._collected.edits.meant(predicate) if predicate else None
-        return File(path, name, skip_bad, options_of(options, enters=inserts))
+        how = options_of(options, enters=inserts)
+        return [File(path, name, how) for path in files_of(given)]
 
 
 def _row_options(given: RowKeywords) -> RowOptions:
@@ -310,7 +298,7 @@ def _looked_up(before: Baseline, predicate: str, rows: object) -> Part | None:
     return part if given is rows else None
 
 
-def _taken(path: str | Path, taken: int, absent: int) -> Iterator[str]:
+def _taken(path: Path, taken: int, absent: int) -> Iterator[str]:
     """What to say of the facts of a file that are deleted, and of those that are not there."""
     if taken:
         facts = "1 fact is" if taken == 1 else f"{taken} facts are"

@@ -11,6 +11,7 @@ import typer
 from zodiac_sql.cli.databases import (
     Wanted,
     changing,
+    facts_in,
     names_and_files,
     require_database,
     require_files,
@@ -18,28 +19,17 @@ from zodiac_sql.cli.databases import (
 from zodiac_sql.cli.exporting import export_after
 from zodiac_sql.cli.limiting import checks, limited
 from zodiac_sql.cli.options import (
-    Columns,
     Database,
-    DateFormat,
-    Delimiter,
-    Explode,
     ExportFormat,
     Format,
     Json,
     NewDatabase,
-    NoHeader,
-    Nulls,
-    NullString,
     Port,
     Preview,
-    RowsOf,
     Samples,
-    SkipBad,
     Ticking,
-    TimestampFormat,
     WhyMoved,
     seconds_of,
-    table_options,
 )
 from zodiac_sql.cli.output import (
     print_change,
@@ -50,6 +40,7 @@ from zodiac_sql.cli.output import (
     run_summary,
 )
 from zodiac_sql.cli.planning import show_plan
+from zodiac_sql.cli.reading_options import Reading, reads_facts
 
 Rules = Annotated[
     list[Path] | None,
@@ -80,7 +71,10 @@ IntoSet = Annotated[
 ReplaceSet = Annotated[
     bool, typer.Option("--replace-set", help="Let FILE be all of the set: drop its other rules.")
 ]
-FactFiles = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of facts.")]
+FactFiles = Annotated[
+    list[Path],
+    typer.Argument(metavar="FILE...", help='Files of facts, patterns such as "raw/*.csv", or -.'),
+]
 FileOrMemory = Annotated[
     str, typer.Argument(metavar="DB", help="The database file, made if missing; or :memory:.")
 ]
@@ -101,21 +95,15 @@ Strategy = Annotated[str, typer.Option(metavar="S", help="How rules follow a cha
 
 
 @limited
+@reads_facts
 def run(
     db: FileOrMemory,
     rules: Rules = None,
     data: Data = None,
     out: Out = None,
     format: ExportFormat = Format.PARQUET,
-    skip_bad: SkipBad = False,
-    nulls: Nulls = None,
-    columns: Columns = None,
-    explode: Explode = None,
-    no_header: NoHeader = False,
-    delimiter: Delimiter = None,
-    null_string: NullString = None,
-    date_format: DateFormat = None,
-    timestamp_format: TimestampFormat = None,
+    *,
+    reading: Reading,
     memory_limit: MemoryLimit = None,
     threads: Threads = None,
     temp_directory: TempDirectory = None,
@@ -126,21 +114,20 @@ def run(
     """Add rules and facts, and derive all that follows.
 
     Prints a summary. Everything is one change: it happens whole, or not at all. Facts come from
-    RDF (.nt .nq .ttl .trig .rdf .jsonld), .csv, .tsv, .parquet and .jsonl files.
+    RDF (.nt .nq .ttl .trig .rdf .jsonld), .csv, .tsv, .parquet and .jsonl files, and are read as
+    `zodiac insert` reads them.
 
     \b
     Examples:
       zodiac run farm.duckdb -r wind.rules -d farm.nt --plan
+      zodiac run farm.duckdb -r wind.rules -d "logs/*.csv" -p reading --decimal , --skip 5
       zodiac run farm.duckdb -r wind.rules -d readings.parquet --columns read
       zodiac run :memory: -r wind.rules -d farm.nt --out results --format csv
     """
-    rule_files, files = rules or [], data or []
-    if not rule_files and not files:
+    if not rules and not data:
         raise typer.BadParameter("give rules with -r, or data with -d")
-    require_files([*rule_files, *files])
-    texts = (delimiter, null_string, date_format, timestamp_format)
-    options = table_options(nulls, columns, explode, no_header, *texts)
-    wanted = Wanted(rules=rule_files, data=files, skip_bad=skip_bad, options=options, strict=strict)
+    files = facts_in(data or [], rules or [])
+    wanted = Wanted(rules=rules or [], data=files, reading=reading, strict=strict)
     limits = {"memory_limit": memory_limit, "threads": threads, "temp_directory": temp_directory}
     if plan:
         return show_plan(db, limits, wanted, as_json)
@@ -250,19 +237,12 @@ def drop_rules(
 
 
 @limited
+@reads_facts
 def insert(
     db: NewDatabase,
     files: FactFiles,
-    predicate: RowsOf = None,
-    skip_bad: SkipBad = False,
-    nulls: Nulls = None,
-    columns: Columns = None,
-    explode: Explode = None,
-    no_header: NoHeader = False,
-    delimiter: Delimiter = None,
-    null_string: NullString = None,
-    date_format: DateFormat = None,
-    timestamp_format: TimestampFormat = None,
+    *,
+    reading: Reading,
     preview: Preview = False,
     samples: Samples = None,
     why: WhyMoved = None,
@@ -284,27 +264,16 @@ def insert(
     shown = shown_of(preview, samples, why)
     if preview:
         require_database(db, preview)
-    require_files(files)
-    texts = (delimiter, null_string, date_format, timestamp_format)
-    options = table_options(nulls, columns, explode, no_header, *texts)
-    wanted = Wanted(data=files, predicate=predicate, skip_bad=skip_bad, options=options)
-    change_and_print(db, wanted, shown, as_json)
+    change_and_print(db, Wanted(data=facts_in(files), reading=reading), shown, as_json)
 
 
 @limited
+@reads_facts
 def delete(
     db: Database,
     files: FactFiles,
-    predicate: RowsOf = None,
-    skip_bad: SkipBad = False,
-    nulls: Nulls = None,
-    columns: Columns = None,
-    explode: Explode = None,
-    no_header: NoHeader = False,
-    delimiter: Delimiter = None,
-    null_string: NullString = None,
-    date_format: DateFormat = None,
-    timestamp_format: TimestampFormat = None,
+    *,
+    reading: Reading,
     preview: Preview = False,
     samples: Samples = None,
     why: WhyMoved = None,
@@ -324,11 +293,7 @@ def delete(
     """
     shown = shown_of(preview, samples, why)
     require_database(db, preview)
-    require_files(files)
-    texts = (delimiter, null_string, date_format, timestamp_format)
-    options = table_options(nulls, columns, explode, no_header, *texts)
-    wanted = Wanted(unloaded=files, predicate=predicate, skip_bad=skip_bad, options=options)
-    change_and_print(db, wanted, shown, as_json)
+    change_and_print(db, Wanted(unloaded=facts_in(files), reading=reading), shown, as_json)
 
 
 @limited

@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,15 +20,15 @@ from zodiac_sql.cli.endings import (
     is_interruption,
 )
 from zodiac_sql.cli.limiting import checks, limits
+from zodiac_sql.cli.reading_options import AS_USUAL, Reading
 from zodiac_sql.database.waiting import publishes
-from zodiac_sql.paths import is_there
+from zodiac_sql.paths import STDIN, files_of, is_there
 
 if TYPE_CHECKING:
     from zodiac_sql.change.change import Change
     from zodiac_sql.change.plan_sizes import PlannedSizes
     from zodiac_sql.change.update import Update
     from zodiac_sql.cli.progress import Report
-    from zodiac_sql.facts.load.options import TableOptions
     from zodiac_sql.knowledge_base import KnowledgeBase
     from zodiac_sql.program.rule_sets import MadeRules
     from zodiac_sql.questions import Questions
@@ -54,10 +54,8 @@ class Wanted:
     """Whether the rules added, from one file or text, are to be all that the set has."""
     data: Sequence[Path] = ()
     unloaded: Sequence[Path] = ()
-    predicate: str | None = None
-    skip_bad: bool = False
-    options: TableOptions = field(default_factory=dict)  # type: ignore[assignment]
-    """How tables are read."""
+    reading: Reading = AS_USUAL
+    """How files of facts are read."""
     altered: tuple[str, Mapping[str, str]] | None = None
     """A predicate, and types by column."""
     replace: bool = False
@@ -78,12 +76,10 @@ class Wanted:
             update.alter(*self.altered)
         if self.rules and self.data:
             update._refuse_early()
-        for file in self.data:
-            report.reading(file)
-            update.load(file, self.predicate, skip_bad=self.skip_bad, **self.options)
-        for file in self.unloaded:
-            report.reading(file)
-            update.unload(file, self.predicate, skip_bad=self.skip_bad, **self.options)
+        for files, verb in ((self.data, update.load), (self.unloaded, update.unload)):
+            for file in files:
+                report.reading(file)
+                verb(file, self.reading.predicate, **self.reading.options)
 
 
 @dataclass(slots=True)
@@ -240,6 +236,24 @@ def require_files(files: Iterable[Path]) -> None:
     if missing:
         said = f"there is no file {', '.join(missing)}. Nothing was changed."
         raise Refused(said + _right(missing[0]))
+
+
+def facts_in(given: Iterable[Path], rules: Iterable[Path] = ()) -> list[Path]:
+    """The files of facts that paths and patterns mean.
+
+    Refuses those that are not there, together with files of rules that are not.
+    """
+    found: list[Path] = []
+    for one in given:
+        if one.name == STDIN and host() is not None:  # in the folder of the client
+            raise Refused(
+                "a server has the file open, and standard input does not reach it. Write what "
+                "comes in to a file, or send it to the server as text/csv: "
+                "POST /insert?predicate=NAME."
+            )
+        found += files_of(one)
+    require_files([*rules, *(file for file in found if str(file) != STDIN)])
+    return found
 
 
 def _right(given: str) -> str:

@@ -19,6 +19,7 @@ from zodiac_sql.cli.databases import (
 from zodiac_sql.cli.limiting import limited_answer
 from zodiac_sql.cli.options import ComingRules, Database, GoingRules, Json, RowsOf
 from zodiac_sql.cli.output import print_json, print_notes
+from zodiac_sql.cli.reading_options import Reading
 from zodiac_sql.cli.tables import print_table
 from zodiac_sql.cli.terminal import echo, terminal_width
 
@@ -82,7 +83,7 @@ def wanted_of(
         rules=added or [],
         data=inserted or [],
         unloaded=deleted or [],
-        predicate=predicate,
+        reading=Reading(predicate),
         drops_known=True,
     )
 

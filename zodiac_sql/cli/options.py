@@ -5,14 +5,11 @@ from __future__ import annotations
 import enum
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated
 
 import typer
 
 from zodiac_sql.database.settings import StorageVersion
-
-if TYPE_CHECKING:
-    from zodiac_sql.facts.load.options import TableOptions
 
 
 class Format(enum.StrEnum):
@@ -51,9 +48,6 @@ NewDatabase = Annotated[
     str, typer.Argument(metavar="DB", help="The database file, made if it is missing.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
-SkipBad = Annotated[
-    bool, typer.Option("--skip-bad", help="Leave bad lines out, and say how many and which.")
-]
 ComingRules = Annotated[
     list[Path] | None,
     typer.Option("--add", metavar="FILE", help="Rules that would come; may be repeated."),
@@ -87,47 +81,6 @@ ExportFormat = Annotated[
     Format, typer.Option("--format", help="One file per predicate, or one for all (nt, ttl).")
 ]
 
-Nulls = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--nulls",
-        metavar="skip-row|COLUMN=VALUE",
-        help="What becomes of empty cells of tables; may be repeated. By default, refused.",
-    ),
-]
-Columns = Annotated[
-    str | None,
-    typer.Option(
-        "--columns",
-        metavar="A,B=C|read",
-        help="Take only column A, and column B by the name C; or read: those that rules name. "
-        "B may be a part of an object: address.city=city.",
-    ),
-]
-Explode = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--explode",
-        metavar="COLUMN",
-        help="Make a fact of each element of the lists in a column; may be repeated.",
-    ),
-]
-NoHeader = Annotated[
-    bool, typer.Option("--no-header", help="The first line of CSV is a fact, too.")
-]
-Delimiter = Annotated[
-    str | None, typer.Option("--delimiter", metavar="CHAR", help="What separates cells of CSV.")
-]
-NullString = Annotated[
-    str | None, typer.Option("--null-string", metavar="TEXT", help="An empty cell of CSV.")
-]
-DateFormat = Annotated[
-    str | None, typer.Option("--date-format", metavar="FORMAT", help='Of CSV, such as "%d.%m.%Y".')
-]
-TimestampFormat = Annotated[
-    str | None,
-    typer.Option("--timestamp-format", metavar="FORMAT", help='Such as "%d.%m.%Y %H:%M".'),
-]
 Host = Annotated[
     str, typer.Option(metavar="HOST", help="The address; others than loopback are for a network.")
 ]
@@ -136,37 +89,6 @@ Origins = Annotated[
     list[str] | None,
     typer.Option("--allow-origin", metavar="URL", help="A page that may ask; may be repeated."),
 ]
-
-
-def table_options(
-    nulls: list[str] | None,
-    columns: str | None,
-    explode: list[str] | None,
-    no_header: bool,
-    *texts: str | None,
-) -> TableOptions:
-    """The keyword arguments of `load` that the options of a command mean.
-
-    `texts` are the delimiter, the null string and the formats of dates and timestamps.
-    """
-    names = ("delimiter", "null_string", "date_format", "timestamp_format")
-    found: dict[str, Any] = {n: text for n, text in zip(names, texts, strict=True) if text}
-    if nulls and "=" not in nulls[0]:
-        if len(nulls) > 1:
-            raise typer.BadParameter("--nulls is skip-row, or COLUMN=VALUE, not both")
-        found["nulls"] = nulls[0]
-    elif nulls:
-        found["nulls"] = dict(one.split("=", 1) for one in nulls)
-    if columns == "read":
-        found["columns"] = columns
-    elif columns:
-        pairs = (one.partition("=") for one in columns.split(","))
-        found["columns"] = {old: new or old for old, _, new in pairs}
-    if explode:
-        found["explode"] = explode
-    if no_header:
-        found["header"] = False
-    return cast("TableOptions", found)
 
 
 _TICK = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|)")

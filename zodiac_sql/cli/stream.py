@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -27,6 +29,10 @@ STDIN = "-"
 _NOTES_SHOWN = 10
 """How many notes of a stream are printed at its end; the others are only counted."""
 
+_PASSED_OVER = re.compile(r"update [0-9]+(?: \(.*?\))? was passed over: ")
+"""How the note on an update begins that was passed over. It is printed at once: a stream may never
+end."""
+
 
 @dataclass(slots=True)
 class Tally:
@@ -39,6 +45,7 @@ class Tally:
     """The number of the last update in the file."""
     notes: list[str] = field(default_factory=list)
     more_notes: int = 0
+    passed_over: int = 0
     behind: str = ""
     _started: float = field(default_factory=time.perf_counter)
 
@@ -47,9 +54,11 @@ class Tally:
         self.last = change.updates[-1] if change.updates else self.last
         self.entered += sum(change.inserted.values())
         self.left += sum(change.deleted.values())
+        notes = [note for note in change.notes if not _PASSED_OVER.match(note)]
+        self.passed_over += len(change.notes) - len(notes)
         free = max(0, _NOTES_SHOWN - len(self.notes))
-        self.notes += change.notes[:free]
-        self.more_notes += len(change.notes[free:])
+        self.notes += notes[:free]
+        self.more_notes += len(notes[free:])
         if change.updates:
             waiting, lag = change.stats["stream"]["waiting"], change.stats["stream"]["lag"]
             self.behind = f"behind: {_counted(waiting, 'update')}, {lag:.1f} s"
@@ -57,9 +66,11 @@ class Tally:
     def __str__(self) -> str:
         seconds = time.perf_counter() - self._started
         rate = self.updates / seconds if seconds else 0.0
+        passed_over = f" ({self.passed_over} passed over)" if self.passed_over else ""
         return (
-            f"{_counted(self.updates, 'update')}, {_counted(self.entered, 'fact')} in, "
-            f"{self.left} out, {seconds:.1f} s, {rate:.{0 if rate >= 10 else 1}f} updates/s"
+            f"{_counted(self.updates, 'update')}{passed_over}, "
+            f"{_counted(self.entered, 'fact')} in, {self.left} out, {seconds:.1f} s, "
+            f"{rate:.{0 if rate >= 10 else 1}f} updates/s"
         )
 
     def all_notes(self) -> list[str]:
@@ -150,6 +161,7 @@ class Following:
         self.tally.add(change)
         if self.as_json:
             print_update(change)
+        print_notes(filter(_PASSED_OVER.match, change.notes))
 
     def kept(self) -> str:
         """A sentence that says how many updates are in the file."""
@@ -170,6 +182,8 @@ def follow(db: str, source: str, following: Following) -> None:
             f"ends. Send updates there (POST {place.url}/update), or let the stream itself serve: "
             f"zodiac stream {db} {source} --serve"
         )
+    # What is passed over is printed anyway, so nothing prints the warning if nobody wants a log.
+    logging.getLogger("zodiac_sql.stream").addHandler(logging.NullHandler())
     following.follow(source)
     if not following.as_json:
         output().write(f"{following.tally}\n")

@@ -19,6 +19,12 @@ def _option(said: str) -> Callable[[re.Match[str]], str]:
     return lambda found: said % ("--" + found[1].replace("_", "-"))
 
 
+def _options(found: re.Match[str]) -> str:
+    """Names of options in Python, "header and null_string", as those of the command line."""
+    names = found[0].replace("header", "no_header").replace("_", "-").split(" and ")
+    return " and ".join(f"--{name}" for name in names)
+
+
 _IN_SHELL: tuple[tuple[str, Said], ...] = (
     (
         r"or open it with read_only=True in all of them",
@@ -40,10 +46,8 @@ _IN_SHELL: tuple[tuple[str, Said], ...] = (
     (r"\((max_rows|max_iterations|timeout)\)\.", _option(r"(%s).")),
     (r"\bA larger (max_rows|max_iterations|timeout) allows", _option("A larger %s allows")),
     (r"\bit needs a larger (max_rows|max_iterations)\.$", _option("it needs a larger %s.")),
-    (
-        r"header, delimiter, null_string, date_format and timestamp_format are for CSV",
-        "--no-header, --delimiter, --null-string, --date-format and --timestamp-format are for CSV",
-    ),
+    (r"(?<=is no CSV: )[a-z_ ]+(?= (?:is|are) for CSV)", _options),
+    (r'\b(encoding|decimal|thousands|comment|delimiter|skip)=("[^"\n]*"|[0-9]+)', r"--\1 \2"),
     (r"\(memory_limit\)", "(zodiac run --memory-limit)"),
     (r"\(temp_directory\)", "(zodiac run --temp-directory)"),
     (r"In Python kb\.keep_feed\(\[\"anomaly\"\]\), in a shell: ", ""),

@@ -162,6 +162,20 @@ def absent(name: str, known: Iterable[str]) -> list[str]:
     return [f"{name} has no facts; did you mean {close}?"] if close else []
 
 
+def made(new: Sequence[str], known: Iterable[str]) -> Iterator[str]:
+    """Remarks on predicates that facts have made: one of them may be another one, mistyped."""
+    similar = _Similar(known) if len(new) <= _MOST_COMPARED else None
+    near = {name: close for name in new if similar and (close := similar.to(name))}
+    for name, close in near.items():
+        spelled = spelled_predicate(name)
+        yield f"makes the predicate {spelled}; did you mean {spelled_predicate(close)}?"
+    others = [spelled_predicate(name) for name in new if name not in near]
+    if others:
+        more = f" and {len(others) - _MOST_SHOWN} more" if len(others) > _MOST_SHOWN else ""
+        predicates = "predicate" if len(others) == 1 else "predicates"
+        yield f"makes the {predicates} {', '.join(others[:_MOST_SHOWN])}{more}"
+
+
 _SIMILAR = 0.75
 """Two names of which at least so much is the same may be one name, mistyped."""
 

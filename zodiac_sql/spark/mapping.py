@@ -6,6 +6,7 @@ In a TOML file, each predicate's facts are a table:
     predicate = "hasTemperature"
     source = "raw/*.csv"                 # next to this file; or a list, absolute paths, URIs
     format = "csv"                       # needed only where the suffix does not tell
+    encoding = "cp1252"                  # of CSV, with delimiter, decimal, thousands, comment, skip
     where = "sensor = 'gearbox'"         # Spark SQL
     [facts.columns]
     turbine = "symbol"                                   # the column of the same name
@@ -17,11 +18,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from zodiac_sql.errors import DataError
+from zodiac_sql.facts.load.options import Options, TableOptions, options_of
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.spark.types import quoted
 
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 FORMATS = ("csv", "tsv", "parquet", "jsonl", "nt")
+
+OPTIONS = ("encoding", "delimiter", "decimal", "thousands", "comment", "skip")
+"""What a mapping may say of CSV."""
 
 _SUFFIXES = {
     ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl",
@@ -60,6 +65,9 @@ class FactMapping:
     `source` is a path, a glob or a URI as Spark reads it, several of these, or a data frame;
     `where` is a Spark SQL filter over its columns. `format` is "csv", "tsv", "parquet", "jsonl"
     (one JSON object a line) or "nt" (N-Triples); with None the suffix decides, also before .gz.
+    `options` say how CSV is read, as those of `KnowledgeBase.load` with these names: `encoding`,
+    `delimiter`, `decimal`, `thousands`, `comment` and `skip`. The marks in numbers are those of
+    columns of numbers without an expression.
     N-Triples have columns of text: `subject`, `predicate` and `object`, as they are written, and
     for the object its `value` (the text of a literal, or the IRI without <>), `datatype` and
     `language`, or NULL. Raises DataError if there are no columns, two of the same name, no path, or
@@ -71,6 +79,7 @@ class FactMapping:
     columns: tuple[Field, ...]
     where: str | None = None
     format: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.columns:
@@ -78,7 +87,7 @@ class FactMapping:
         if isinstance(self.source, (list, tuple)) and not self.source:
             raise DataError(f"{self.predicate}: a mapping needs a source, and has none.")
         seen: dict[str, str] = {}
-        for name in (field.name for field in self.columns):
+        for name in (column.name for column in self.columns):
             if name.lower() in seen:
                 raise DataError(
                     f"{self.predicate}: the columns {seen[name.lower()]} and {name} have the same "
@@ -87,6 +96,30 @@ class FactMapping:
             seen[name.lower()] = name
         if self.paths:
             _ = self.read_as
+        self._require_options()
+
+    def _require_options(self) -> None:
+        """Raise DataError for options that are unknown, say nothing, or are for other files."""
+        for name in self.options:
+            if name not in OPTIONS:
+                raise DataError(
+                    f"{self.predicate}: a mapping has no option {name}. Known are "
+                    f"{', '.join(OPTIONS)}."
+                )
+        if self.options and not (self.paths and self.read_as in ("csv", "tsv")):
+            raise DataError(
+                f"{self.predicate}: {', '.join(self.options)} say how CSV and TSV are read, and "
+                f"{self.shown} is neither."
+            )
+        try:
+            _ = self.reading
+        except DataError as error:
+            raise DataError(f"{self.predicate}: {error}") from None
+
+    @property
+    def reading(self) -> Options:
+        """How the files are read."""
+        return options_of(cast("TableOptions", self.options), enters=True)
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -160,7 +193,7 @@ def read_mappings(path: str | Path) -> tuple[FactMapping, ...]:
 def _mapping(path: Path, number: int, table: Mapping[str, Any]) -> FactMapping:
     named = table.get("predicate")
     place = _Place(f"{path}: [[facts]] {number}" + (f" ({named})" if named else ""))
-    place.known(table, ("predicate", "source", "columns", "where", "format"))
+    place.known(table, ("predicate", "source", "columns", "where", "format", *OPTIONS))
     predicate = place.text(table, "predicate", needed=True)
     columns = table.get("columns")
     if not isinstance(columns, dict):
@@ -168,8 +201,9 @@ def _mapping(path: Path, number: int, table: Mapping[str, Any]) -> FactMapping:
     fields = tuple(_field(place, name, column) for name, column in columns.items())
     where, format_ = place.text(table, "where"), place.text(table, "format")
     sources = tuple(_from_here(path.parent, one) for one in place.texts(table, "source"))
+    options = {name: table[name] for name in OPTIONS if name in table}
     try:
-        return FactMapping(predicate or "", sources, fields, where, format_)
+        return FactMapping(predicate or "", sources, fields, where, format_, options)
     except DataError as error:
         raise DataError(f"{place.name}: {error}") from None
 

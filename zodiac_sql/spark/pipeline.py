@@ -31,11 +31,14 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from zodiac_sql.errors import DataError, SparkError
+from zodiac_sql.facts.load.cells import POINTED, Marks
+from zodiac_sql.facts.load.options import Options
 from zodiac_sql.facts.spark_frames import said
 from zodiac_sql.language.syntax import Type
 from zodiac_sql.spark.mapping import FactMapping, Field
 from zodiac_sql.spark.require import explained
-from zodiac_sql.spark.sources import FAULT, FILE, Rows, rows_of
+from zodiac_sql.spark.sources import FAULT, Rows, rows_of
+from zodiac_sql.spark.text_lines import FILE
 from zodiac_sql.spark.types import SPARK_TYPES, in_utc, type_of
 from zodiac_sql.sql.decimals import WRITTEN
 
@@ -191,7 +194,9 @@ _Source = tuple[object, ...]
 
 def _source(mapping: FactMapping) -> _Source:
     """A key that is equal for mappings that read the same rows."""
-    return (mapping.paths, mapping.read_as) if mapping.paths else (id(mapping.source),)
+    if not mapping.paths:
+        return (id(mapping.source),)
+    return (mapping.paths, mapping.read_as, *sorted(mapping.options.items()))
 
 
 def _rows(spark: SparkSession, mappings: Sequence[FactMapping]) -> dict[_Source, tuple[Rows, ...]]:
@@ -301,10 +306,25 @@ def _typed(mapping: FactMapping, rows: Rows, frame: DataFrame, n: int) -> SparkC
     field = mapping.columns[n]
     found = T.StructField(field.name, frame.schema[_raw(n)].dataType)
     type_of(mapping.predicate, found)
-    value = _converted(F.col(_raw(n)), found.dataType, field.type)
+    raw = F.col(_raw(n))
+    if field.expression is None and field.type.numeric and mapping.options:
+        raw = _with_usual_marks(raw, mapping.reading)
+    value = _converted(raw, found.dataType, field.type)
     with _fitting(mapping, rows, f"column {field.name} as {field.type}", field.sql):
         frame.select(value)
     return value
+
+
+def _with_usual_marks(text: SparkColumn, options: Options) -> SparkColumn:
+    """A number as it is written with a point and no other mark; NULL for one by other marks."""
+    marks = Marks(options.decimal, options.thousands)
+    plain = F.replace(text, F.lit(marks.thousands), F.lit("")) if marks.thousands else text
+    usual = F.when(
+        text.rlike(rf"^\s*{marks.number}\s*$"), F.replace(plain, F.lit(marks.decimal), F.lit("."))
+    )
+    if marks.decimal != ".":
+        usual = usual.when(text.rlike(rf"^\s*{POINTED}\s*$"), F.lit(None))
+    return usual.otherwise(text)
 
 
 def _converted(raw: SparkColumn, given: T.DataType, type_: Type) -> SparkColumn:

@@ -14,9 +14,9 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
@@ -24,8 +24,9 @@ from pyspark.sql import types as T
 
 from zodiac_sql.errors import DataError
 from zodiac_sql.language.symbols import XSD
-from zodiac_sql.spark.mapping import FactMapping, escaped
+from zodiac_sql.spark.mapping import FactMapping
 from zodiac_sql.spark.require import explained
+from zodiac_sql.spark.text_lines import FILE, LINE, NO_CHARACTER, TextLines, lines_of
 from zodiac_sql.spark.types import quoted
 
 if TYPE_CHECKING:
@@ -37,9 +38,9 @@ TRIPLE = ("subject", "predicate", "object", "value", "datatype", "language")
 `value` (the text of a literal, or the IRI without <>), and a literal's `datatype` (an IRI) and
 `language` (in lower case), or NULL."""
 
-FILE, LINE, FAULT = "zodiac$file", "zodiac$line", "zodiac$fault"
-"""The columns that rows have besides those of the source: the file (NULL for a data frame), the
-line (NULL if the source has no lines), and its fault (NULL if there is none)."""
+FAULT = "zodiac$fault"
+"""The column with the fault of a row (NULL if there is none). Besides it, and the columns of the
+source, rows have FILE (NULL for a data frame) and LINE (NULL if the source has no lines)."""
 
 _PARSED, _CORRUPT = "zodiac$parsed", "zodiac$corrupt"
 
@@ -96,13 +97,6 @@ Fault = tuple["SparkColumn", str]
 """The condition under which a line is bad, and the message about it."""
 
 
-def _lines(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
-    """The lines that are not blank, as LINE, with their FILE."""
-    lines = spark.read.text(list(paths))
-    file = F.col("_metadata.file_path").alias(FILE)
-    return lines.select(F.col("value").alias(LINE), file).where(F.trim(LINE) != "")
-
-
 def _fault(*faults: Fault) -> SparkColumn:
     """The fault of a line: the message of the first condition that holds."""
     told = F.when(~F.is_valid_utf8(F.col(LINE)), "the line is not UTF-8")
@@ -120,7 +114,7 @@ def _json(spark: SparkSession, mapping: FactMapping) -> tuple[Rows, ...]:
     parts = F.col(_PARSED)
     names = tuple(field.name for field in fields)
     frame = (
-        _lines(spark, mapping.paths)
+        lines_of(spark, mapping.paths)
         .withColumn(_PARSED, parsed)
         .select(
             *(parts.getField(name).alias(name) for name in names),
@@ -145,40 +139,20 @@ def _csv(spark: SparkSession, mapping: FactMapping) -> tuple[Rows, ...]:
     """
     files = sorted(spark.read.text(list(mapping.paths)).inputFiles())
     by_header: dict[str, list[str]] = defaultdict(list)
-    for header, path in _headers(spark, files):
+    text = TextLines(mapping.predicate, mapping.reading)
+    for header, path in text.headers(spark, files):
         by_header[header].append(path)
     if not by_header:
         raise DataError(f"{mapping.predicate}: there is no line in {mapping.shown}.")
     return tuple(_with_header(spark, mapping, *found) for found in by_header.items())
 
 
-def _headers(spark: SparkSession, files: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The first line of each file that has one, and its path for Spark to read.
-
-    The driver reads these lines through Spark's file systems: a job for each file takes twenty
-    times as long, and one job for all reads every file to the end.
-    """
-    jvm: Any = spark._jvm
-    settings = spark._jsparkSession.sessionState().newHadoopConf()
-    codecs = jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(settings)
-    for uri in files:
-        path = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(uri))
-        stream = path.getFileSystem(settings).open(path)
-        codec = codecs.getCodec(path)
-        text = codec.createInputStream(stream) if codec else stream
-        reader = jvm.java.io.BufferedReader(jvm.java.io.InputStreamReader(text, "UTF-8"))
-        header = reader.readLine()
-        while header is not None and not header.strip(" \ufeff"):
-            header = reader.readLine()
-        reader.close()
-        if header is not None:
-            yield header.removeprefix("\ufeff"), escaped(path.toString())
-
-
 def _with_header(
     spark: SparkSession, mapping: FactMapping, header: str, paths: Sequence[str]
 ) -> Rows:
-    delimiter = "\t" if mapping.read_as == "tsv" else _delimiter(header)
+    delimiter = mapping.reading.delimiter or (
+        "\t" if mapping.read_as == "tsv" else _delimiter(header)
+    )
     names = _names(mapping, header, delimiter, paths[0])
     fields = [f"c{n}" for n in range(len(names))]
     schema = ", ".join(f"{field} STRING" for field in (*fields, f"`{_CORRUPT}`"))
@@ -189,7 +163,8 @@ def _with_header(
     parts = F.col(_PARSED)
     quotes = F.length(LINE) - F.length(F.replace(F.col(LINE), F.lit('"'), F.lit("")))
     frame = (
-        _lines(spark, paths)
+        TextLines(mapping.predicate, mapping.reading)
+        .of(spark, paths)
         .where(F.col(LINE) != header)
         .withColumn(_PARSED, F.from_csv(LINE, schema, options))
         .select(
@@ -197,12 +172,20 @@ def _with_header(
             FILE,
             LINE,
             _fault(
+                _lost(mapping),
                 (quotes % 2 == 1, f"{_UNREADABLE}: a quote is not closed"),
                 (parts.getField(_CORRUPT).isNotNull(), f"{_UNREADABLE}: {_CELLS}"),
             ),
         )
     )
     return Rows(frame, names)
+
+
+def _lost(mapping: FactMapping) -> Fault:
+    """Whether a byte of a line is no character of the encoding that is given."""
+    encoding = mapping.reading.encoding
+    is_lost = F.lit(encoding is not None) & F.col(LINE).contains(NO_CHARACTER)
+    return is_lost, f"the line is not {encoding}"
 
 
 _UNREADABLE = "the line cannot be read as CSV"
@@ -258,7 +241,7 @@ def _ntriples(spark: SparkSession, mapping: FactMapping) -> tuple[Rows, ...]:
 
     A line contains no line breaks, so they can separate the parts.
     """
-    lines = _lines(spark, mapping.paths).where(~F.col(LINE).rlike(r"^[ \t]*#"))
+    lines = lines_of(spark, mapping.paths).where(~F.col(LINE).rlike(r"^[ \t]*#"))
     groups = "\n".join(f"${n}" for n in range(1, len(_PARTS) + 1))
     split = F.split(F.regexp_replace(_usual(F.col(LINE)), _STATEMENT, groups), "\n", -1)
     parts = F.when(F.size(_PARSED) == len(_PARTS), F.col(_PARSED))

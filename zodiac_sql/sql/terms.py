@@ -1,7 +1,7 @@
 """Terms of mixed columns in SQL: what they are worth, and how they compare.
 
 A term is given by its id, or as a struct that an expression has made. What a struct is of has a
-text only if no number, date or boolean is to be written (README, "Terms of all kinds").
+text only if no number, date or boolean is to be written (docs/reference/terms.md).
 """
 
 from __future__ import annotations

@@ -229,7 +229,7 @@ class StreamLoop:
 
     def _passed_over(self, item: Item, error: Exception) -> Change:
         """A change that only notes that an update was passed over."""
-        LOGGER.info("%s was passed over: %s", self._called(item), error)
+        LOGGER.warning("%s was passed over: %s", self._called(item), error)
         with self.begin(False) as update:
             update.note(f"{self._called(item)} was passed over: {error}")
             self._sign(update, [item])

@@ -2,12 +2,15 @@
 
 load_file.py      which reader a file gets, by its suffix
 source.py         a file and its plain bytes, unpacked if it is packed
+recoded.py        text in another encoding -> UTF-8
 lines.py          a text file as a column of lines, and where a line stands
 bounds.py         refuses files that are nested too deeply, would be rounded, or grow by entities
 result.py         the result of reading a file
 
 tables.py         CSV, TSV, JSON and Parquet -> facts of one predicate
 read_csv.py       CSV and TSV -> texts
+table_lines.py    CSV without the lines before its table, and comments
+missing_options.py  which options a file of CSV may need
 read_json.py      JSON and JSON lines -> values, or texts
 nested_json.py    lists in JSON -> rows; parts of objects -> columns
 pruned.py         which columns are read, if the rules tell

@@ -56,6 +56,56 @@ CREATE OR REPLACE TEMP MACRO zodiac_written_as(t, d) AS
 UNSURE = 1 << 13
 """No kind: other tests must tell it."""
 
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """The marks in numbers of a file: before decimals, and between groups of three digits.
+
+    Both are some of those that options allow, and no other text (options.py).
+    """
+
+    decimal: str = "."
+    thousands: str | None = None
+
+    @property
+    def number(self) -> str:
+        """The regular expression of a number."""
+        groups = f"|[1-9][0-9]{{0,2}}([{self.thousands}][0-9]{{3}})+" if self.thousands else ""
+        return f"[+-]?([0-9]+{groups})?([{self.decimal}][0-9]*)?([eE][+-]?[0-9]+)?"
+
+    def usual(self, cell: exp.Expr) -> exp.Expr:
+        """A cell with the point, and no other mark, if it is a number by these marks.
+
+        What would be a number only with a point gets a sign before it that no number has.
+        """
+        if self == Marks():
+            return cell
+        plain = _replaced(cell, self.thousands, "") if self.thousands else cell
+        cases = exp.case().when(_matches(cell, self.number), _replaced(plain, self.decimal, "."))
+        if self.decimal != ".":
+            foreign = exp.func("concat", exp.Literal.string(":"), cell.copy(), dialect="duckdb")
+            cases = cases.when(_matches(cell, POINTED), foreign)
+        return cases.else_(cell.copy())
+
+    def written(self, number: float) -> str:
+        """A number with these marks."""
+        return str(number).replace(".", self.decimal)
+
+
+POINTED = "[+-]?[0-9]*[.][0-9]*([eE][+-]?[0-9]+)?"
+"""The regular expression of a number with a point."""
+
+
+def _matches(cell: exp.Expr, pattern: str) -> exp.Expr:
+    text = exp.Literal.string(pattern)
+    return exp.func("regexp_full_match", cell.copy(), text, dialect="duckdb")
+
+
+def _replaced(cell: exp.Expr, mark: str, other: str) -> exp.Expr:
+    old, new = exp.Literal.string(mark), exp.Literal.string(other)
+    return exp.func("replace", cell.copy(), old, new, dialect="duckdb")
+
+
 MACROS = rf"""
 {WRITTEN_AS}
 -- The terms of numbers that no native column holds: integers beyond 64 bits, and decimals with more
@@ -156,6 +206,7 @@ class Syntax:
     type: Type | None = None
     decimals: bool = False
     """Whether the column is one of decimals: then INT is a decimal, and ROUNDED another number."""
+    marks: Marks = Marks()
 
     def quick_kind(self, cell: exp.Expr, likely: int) -> exp.Expr | None:
         """The kind of a cell if a quick test tells it, else UNSURE; None if none tells anything.
@@ -169,8 +220,8 @@ class Syntax:
 
     def kind_of(self, cell: exp.Expr, likely: int = 0) -> exp.Expr:
         """The kind of a cell; quick if it is one of the kinds that are `likely`."""
-        text = exp.cast(cell, "VARCHAR") if self.json else cell
-        plain = exp.func("trim", cell, dialect="duckdb") if self.is_csv else text
+        text = exp.cast(cell, "VARCHAR") if self.json else self.marks.usual(cell)
+        plain = self._plain(cell) if self.is_csv else text
         kind: exp.Expr = exp.func(self.kind, plain, dialect="duckdb")
         if self.decimals:
             return exp.func("zodiac_decimal_kind", plain.copy(), kind, dialect="duckdb")
@@ -180,6 +231,10 @@ class Syntax:
                 quick = exp.func(test, text.copy(), dialect="duckdb")
                 cases = cases.when(quick, exp.Literal.number(bit))
         return cases.else_(kind) if cases.args["ifs"] else kind
+
+    def _plain(self, cell: exp.Expr) -> exp.Expr:
+        """A cell of CSV without spaces around it, and with the usual marks in numbers."""
+        return self.marks.usual(exp.func("trim", cell, dialect="duckdb"))
 
     @property
     def is_csv(self) -> bool:
@@ -200,7 +255,7 @@ class Syntax:
         if self.json:
             cell = exp.func("json_extract_string", cell, exp.Literal.string("$"), dialect="duckdb")
         elif self.is_csv and type_ is not Type.SYMBOL:
-            cell = exp.func("trim", cell, dialect="duckdb")
+            cell = self._plain(cell)
         return cell if self.type else _read(cell, type_)
 
     def _term(self, cell: exp.Expr, kinds: int, declared: bool) -> exp.Expr:
@@ -212,7 +267,7 @@ class Syntax:
             )
             plain = lexical
         elif self.is_csv:
-            plain = exp.func("trim", cell, dialect="duckdb")
+            plain = self._plain(cell)
         term = exp.Case(this=kind)
         for bits, type_, datatype in _TERMS:
             for bit in bits:

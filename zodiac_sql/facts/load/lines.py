@@ -67,7 +67,7 @@ def reading(name: str) -> Iterator[None]:
             raise
         said = str(error).partition(_SETTINGS)[0]
         raise DataError(
-            f"{name} cannot be read: {_NO_FORM if _UNKNOWN in said else said}"
+            f"{name} cannot be read: {_NO_FORM if any(one in said for one in _UNKNOWN) else said}"
         ) from error
 
 
@@ -75,12 +75,16 @@ _SETTINGS = "\nPossible"
 """In DuckDB's message, settings follow after this; the reader of the message cannot set those."""
 
 
-_UNKNOWN = "not possible to automatically detect the CSV parsing dialect"
+_UNKNOWN = (
+    "not possible to automatically detect the CSV parsing dialect",
+    "Sniffer detected value different than the user input",
+)
 
 _NO_FORM = (
     "its lines have no form in which all have the same columns. Lines must end all alike (by \\n, "
     "or by \\r\\n), cells with separators or line breaks stand in double quotation marks, and what "
-    "separates cells is a comma, a semicolon, a tab or a |, or is named (delimiter)."
+    "separates cells is a comma, a semicolon, a tab or a |, or is named (delimiter). Lines before "
+    "the table are left out by skip, and those between its rows by comment."
 )
 
 

@@ -14,7 +14,7 @@ from zodiac_sql.facts.load.result import Loaded, listed
 from zodiac_sql.facts.load.source import opened
 from zodiac_sql.facts.rows import check_names
 from zodiac_sql.language.schema import Predicate
-from zodiac_sql.paths import impossible
+from zodiac_sql.paths import STDIN, impossible
 
 __all__ = ["Loaded", "load_file"]
 
@@ -25,27 +25,25 @@ def load_file(
     known: Mapping[str, Predicate],
     *,
     predicate: str | None = None,
-    skip_bad: bool = False,
     options: Options = DEFAULTS,
 ) -> Loaded:
     """Stage the facts of an RDF file, or the rows of a table as facts of one predicate.
 
-    The suffix tells the syntax, with or without .gz. `known` are the existing predicates, by name;
-    `predicate` is the predicate of a table (by default the file's name), and `options` say how the
-    table is read. A malformed file is
-    refused as a whole, with its bad lines; with `skip_bad` they are left out and reported.
-    Raises DataError.
+    The suffix tells the syntax, with or without .gz; standard input is CSV. `known` are the
+    existing predicates, by name; `predicate` is the predicate of a table (by default the file's
+    name), and `options` say how the file is read. A malformed file is refused as a whole, with its
+    bad lines; with `skip_bad` they are left out and reported. Raises DataError.
     """
     path = Path(path)
     suffix = _suffix(path, predicate)
     options.require_fitting(path, suffix)
     check_names(str(path), [*(options.columns or {}).values()])
-    with opened(path) as file:
+    with opened(path, options.encoding) as file:
         if suffix in rdf.SUFFIXES:
-            loaded = rdf.load_rdf(store, file, suffix, known, skip_bad, options.enters)
+            loaded = rdf.load_rdf(store, file, suffix, known, options.skip_bad, options.enters)
         else:
-            loaded = tables.load_table(store, file, suffix, predicate, known, skip_bad, options)
-    return _with_skipped_noted(loaded, path)
+            loaded = tables.load_table(store, file, suffix, predicate, known, options)
+        return _with_skipped_noted(loaded, file.path)
 
 
 def _with_skipped_noted(loaded: Loaded, path: Path) -> Loaded:
@@ -70,6 +68,12 @@ def _suffix(path: Path, predicate: str | None) -> str:
     Raises DataError if it tells none, or for a predicate that is given although RDF has its own.
     """
     accepted = f"Known are {' '.join((*rdf.SUFFIXES, *tables.SUFFIXES))}, all but Parquet also .gz."
+    if str(path) == STDIN:
+        if predicate is None:
+            raise DataError(
+                "Standard input has no name: give the predicate of its rows. Nothing was loaded."
+            )
+        return ".csv"
     if said := impossible(path):
         raise DataError(f"{path} {said}.")
     if not path.exists():

@@ -32,7 +32,6 @@ def load_parquet(
     file: SourceFile,
     name: str,
     known: Predicate | None,
-    skip_bad: bool,
     options: Options,
 ) -> Loaded:
     """Stage Parquet as an Arrow table. pyarrow compares checksums if the file has them."""
@@ -49,7 +48,7 @@ def load_parquet(
     offered = _copied(store, file, name, reader, known, told.options)
     syntaxes = dict.fromkeys(offered.names, cells.CSV)
     table = TableFile(store, file, ".parquet", syntaxes, numbered=offered.numbered)
-    empty, gaps = table.gaps() if skip_bad and not options.skips_rows else (0, [])
+    empty, gaps = table.gaps() if options.skip_bad and not options.skips_rows else (0, [])
     if empty:
         table.drop(list(map(is_empty, table.names)), whole=True)
     place = replace(table, numbered=False).place  # who asks has the row of the file

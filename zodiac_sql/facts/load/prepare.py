@@ -91,6 +91,8 @@ def _written(table: TableFile, column: str, value: object) -> object:
     syntax = table.syntaxes[column]
     if syntax.type is None:
         text = str(value).lower() if isinstance(value, bool) else str(value)
+        if isinstance(value, float):
+            text = syntax.marks.written(value)
         return json.dumps(value, default=str) if syntax is cells.JSON else text
     if type(value) not in _FITTING.get(syntax.type, ()):
         raise DataError(

@@ -59,6 +59,8 @@ def read_csv(
         names = without_rows(store, file, options, known)
         return _table(store, file, suffix, replace(options, header=False), names)
     delimiter = options.delimiter or ("\t" if suffix == ".tsv" else None)
+    if delimiter is None and options.decimal == ",":
+        delimiter = _beside_commas(file, options.header)
     given: dict[str, object] = {"path": file.unglobbed, "header": options.header}
     sniff = _SNIFF
     if delimiter is not None:
@@ -72,7 +74,7 @@ def read_csv(
         read: dict[str, Any] = {
             "path": file.unglobbed,
             "delimiter": delimiter,
-            "quote": "'" if quote == "'" else '"',
+            "quote": "'" if quote == "'" != options.thousands else '"',
             "columns": dict.fromkeys(names, "VARCHAR"),
             "header": options.header,
             "nulls": options.null_string or "",
@@ -86,7 +88,8 @@ def read_csv(
         Skipped(line, text.strip("\r\n"), message.splitlines()[0]) for line, text, message in rows
     )
     table = _table(store, file, suffix, options, names, rejected)
-    return replace(table, notes=(f"{file.path}: {_SINGLE}",)) if quote == "'" else table
+    is_single = read["quote"] == "'"
+    return replace(table, notes=(f"{file.path}: {_SINGLE}",)) if is_single else table
 
 
 def _table(
@@ -97,11 +100,12 @@ def _table(
     names: Sequence[str],
     rejected: tuple[Skipped, ...] = (),
 ) -> TableFile:
+    syntax = replace(cells.CSV, marks=cells.Marks(options.decimal, options.thousands))
     return TableFile(
         store,
         file,
         suffix,
-        dict.fromkeys(names, cells.CSV),
+        dict.fromkeys(names, syntax),
         rejected,
         named=options.header or bool(options.columns),
         header=options.header,
@@ -113,9 +117,10 @@ def _require_first(file: SourceFile, before: int, names: Sequence[str]) -> None:
     if before:
         stand = "a line stands" if before == 1 else f"{before} lines stand"
         raise DataError(
-            f"{file.path}: line {before + 1} seems to name the columns ({', '.join(names)}), but "
-            f"{stand} before it, empty, a comment or of another width. The first line must name "
-            "them: take out what is before it. Nothing was loaded."
+            f"{file.path}: line {file.line(before + 1)} seems to name the columns "
+            f"({', '.join(names)}), but {stand} before it, empty, a comment or of another width. "
+            "The first line must name them: take out what is before it, or say "
+            f"skip={file.line(before + 1) - 1}. Nothing was loaded."
         )
 
 
@@ -133,10 +138,11 @@ def _require_width(
     fit = store.count(exp.select(exp.Count(this=exp.Star())).from_(temp_table(ROWS)))
     if not fit or (len(names) == 1 and len(wider) > fit):
         raise DataError(
-            f"{file.path}: line 1 ({shortened(', '.join(names))}) does not name the columns: it "
-            f"has {len(names)} of them, and most lines have more. The first line must name them: "
-            "take out what is before it, or if none does, say header=False, or --no-header. "
-            "Nothing was loaded."
+            f"{file.path}: line {file.line(1)} ({shortened(', '.join(names))}) does not name the "
+            f"columns: it has {len(names)} of them, and most lines have more. The first line must "
+            "name them: take out what is before it, or say how many lines these are, such as "
+            "skip=1; if none names them, say header=False, or --no-header. If their decimals have "
+            'a comma, and ; separates cells, say decimal="," and delimiter=";". Nothing was loaded.'
         )
 
 
@@ -169,6 +175,20 @@ def _names(
     if known is not None and known.arity == width:
         return [column.name for column in known.columns]
     return default_columns(width)
+
+
+def _beside_commas(file: SourceFile, header: bool) -> str:
+    """What separates cells whose decimals have commas, by the first line."""
+    with file.data.open("rb") as data:
+        line = data.readline(_LONGEST_FIRST_LINE).decode(errors="replace")
+    bare = re.sub('"[^"]*"', "", line)
+    found = max(";\t|", key=bare.count)
+    if found not in bare and "," in bare and (header or '"' in line):
+        return ","
+    return found
+
+
+_LONGEST_FIRST_LINE = 1 << 20
 
 
 def _read_rows(

@@ -58,7 +58,6 @@ def read_json(
     file: SourceFile,
     suffix: str,
     known: Predicate | None,
-    skip_bad: bool,
     options: Options,
 ) -> tuple[TableFile, Pruned]:
     """Create zodiac_rows with the columns that are wanted, and say which these are.
@@ -69,7 +68,7 @@ def read_json(
     """
     check_nesting(file)
     format_ = JSON_FORMATS[suffix]
-    ignore = skip_bad and format_ == "newline_delimited"
+    ignore = options.skip_bad and format_ == "newline_delimited"
     source = {"path": file.unglobbed, "format": format_, "ignore": ignore}
     with connect_outside(store) as outside, _naming_lines(outside, file, format_):
         described = outside.run(_DESCRIBE_JSON, source).description or []

@@ -48,6 +48,7 @@ class TableFile:
     syntaxes: Mapping[str, cells.Syntax]
     """How the cells of each column are written, by its name."""
     rejected: tuple[Skipped, ...] = ()
+    """The lines that were not read, by their places in the data (`SourceFile.data`)."""
     named: bool = True
     """Whether the names of its columns mean anything; else they stand in the predicate's order."""
     header: bool = True
@@ -106,7 +107,18 @@ class TableFile:
         with connect_outside(self.store) as outside:
             found = dict(outside.rows(sized(outside, _PLACES), options))
         true = true_lines(self.file.data, found.values())
-        return {row: true[found[place]] for row, place in in_file.items() if place in found}
+        return {
+            row: self.file.line(true[found[place]])
+            for row, place in in_file.items()
+            if place in found
+        }
+
+    def rejected_in_file(self) -> list[Skipped]:
+        """The lines that were rejected, with their places in the file."""
+        return [
+            bad if bad.line is None else replace(bad, line=self.file.line(bad.line))
+            for bad in self.rejected
+        ]
 
     def multiline(self) -> bool:
         """Whether some text contains a line break. In JSON lines none does."""

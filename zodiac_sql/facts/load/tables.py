@@ -14,7 +14,8 @@ that is empty and not quoted is a missing value, and is refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,14 +26,16 @@ from zodiac_sql.facts.load import cells, mixed_cells
 from zodiac_sql.facts.load.infer_types import misfits, typed
 from zodiac_sql.facts.load.lines import reading
 from zodiac_sql.facts.load.load_parquet import load_parquet
+from zodiac_sql.facts.load.missing_options import missing_options, notes_on_texts
 from zodiac_sql.facts.load.options import Options
 from zodiac_sql.facts.load.prepare import prepared
-from zodiac_sql.facts.load.pruned import pruned
+from zodiac_sql.facts.load.pruned import LackingError, pruned
 from zodiac_sql.facts.load.read_csv import read_csv
 from zodiac_sql.facts.load.read_json import JSON_FORMATS, read_json
 from zodiac_sql.facts.load.result import MOST_LISTED, Loaded, Skipped, listed
 from zodiac_sql.facts.load.source import SourceFile, check_lines
 from zodiac_sql.facts.load.table_file import ROWS, TableFile, count_facts, is_empty
+from zodiac_sql.facts.load.table_lines import only_table
 from zodiac_sql.facts.stage import SourceTable, scratch, stage_table
 from zodiac_sql.language.schema import Predicate, default_columns
 from zodiac_sql.language.syntax import Type
@@ -49,7 +52,6 @@ def load_table(
     suffix: str,
     name: str | None,
     known: Mapping[str, Predicate],
-    skip_bad: bool,
     options: Options,
 ) -> Loaded:
     """Stage the rows of a file as facts of the predicate `name`, by default the file's name.
@@ -60,35 +62,65 @@ def load_table(
     predicate = known.get(name)
     with scratch(store, ROWS), reading(str(file.path)):
         if suffix == ".parquet":
-            return load_parquet(store, file, name, predicate, skip_bad, options)
+            return load_parquet(store, file, name, predicate, options)
         store.run(cells.MACROS)
-        if suffix != ".json":
-            check_lines(file)
         if suffix in JSON_FORMATS:
-            table, told = read_json(store, file, suffix, predicate, skip_bad, options)
+            if suffix != ".json":
+                check_lines(file)
+            table, told = read_json(store, file, suffix, predicate, options)
             table, notes = prepared(table, told.options, predicate)
-            loaded = _load_rows(table, name, predicate, skip_bad, options.enters)
+            loaded = _load_rows(table, name, predicate, options)
             return replace(loaded, notes=(*told.notes, *notes, *loaded.notes))
-        table = read_csv(store, file, suffix, options, predicate)
-        # Its cells are read whole: read_csv finds bad lines only if it is asked for all columns.
-        told = pruned(options, file.path, table.names, predicate)
-        options = told.options
-        table, notes = prepared(table, options, predicate)
-        loaded = _load_rows(table, name, predicate, skip_bad, options.enters)
-        if options.header and not options.columns:
-            types = [column.type for column in loaded.staged[0].columns]
-            notes += _on_header(file.path, table.names, types, predicate)
-        return replace(loaded, notes=(*told.notes, *table.notes, *notes, *loaded.notes))
+        with only_table(file, options) as lines, _hinting(lines, options):
+            return _load_csv(store, lines, suffix, name, predicate, options)
+
+
+@contextmanager
+def _hinting(file: SourceFile, options: Options) -> Iterator[None]:
+    """Say which options a file may need if it cannot be read."""
+    try:
+        with reading(str(file.path)):
+            yield
+    except LackingError:
+        raise
+    except DataError as error:
+        hints = "\n".join(missing_options(file, options))
+        if not hints:
+            raise
+        raise DataError(f"{error}\n{hints}") from error
+
+
+def _load_csv(
+    store: Store,
+    file: SourceFile,
+    suffix: str,
+    name: str,
+    predicate: Predicate | None,
+    options: Options,
+) -> Loaded:
+    check_lines(file)
+    table = read_csv(store, file, suffix, options, predicate)
+    # Its cells are read whole: read_csv finds bad lines only if it is asked for all columns.
+    told = pruned(options, file.path, table.names, predicate)
+    options = told.options
+    table, notes = prepared(table, options, predicate)
+    loaded = _load_rows(table, name, predicate, options)
+    types = [column.type for column in loaded.staged[0].columns]
+    if options.header and not options.columns:
+        notes += _on_header(file.path, table.names, types, predicate)
+    if not (predicate and predicate.declared) and not {Type.SYMBOL, Type.ANY}.isdisjoint(types):
+        notes += tuple(notes_on_texts(file, options, len(table.names)))
+    return replace(loaded, notes=(*told.notes, *table.notes, *notes, *loaded.notes))
 
 
 def _load_rows(
-    table: TableFile, name: str, predicate: Predicate | None, skip_bad: bool, enters: bool
+    table: TableFile, name: str, predicate: Predicate | None, options: Options
 ) -> Loaded:
     """Stage the cells in zodiac_rows, except the rows that are refused.
 
     Rows to be deleted with cells that the predicate's columns cannot hold are not there.
     """
-    store = table.store
+    store, enters = table.store, options.enters
     typing = typed(table, predicate, enters)
     told = tuple(mixed_cells.notes(table, typing))
     wrong, shown = misfits(table, typing) if typing.doubtful else (0, [])
@@ -96,15 +128,15 @@ def _load_rows(
     if wrong and not enters and not typing.declared:
         absent, wrong, shown = wrong, 0, []
         table.drop([*map(typing.misfit, typing.doubtful)], whole=True)
-    bad = _by_line([*table.rejected, *table.uneven, *shown])
+    bad = _by_line([*table.rejected_in_file(), *table.uneven, *shown])
     count = len(table.rejected) + table.uneven_count + wrong
-    if bad and not skip_bad:
+    if bad and not options.skip_bad:
         lines = "line" if count == 1 else "lines"
         raise DataError(
             f"{table.file.path}: {count} bad {lines}.\n{listed(bad, count)}\n"
             f"{typing.hint(name)}Nothing was loaded; skip_bad loads the rest."
         )
-    if skip_bad:
+    if options.skip_bad:
         empty, gaps = table.gaps()
         bad, count = _by_line([*bad, *gaps]), count + empty
         faults = [*map(typing.misfit, typing.doubtful), *map(is_empty, table.names)]
