@@ -118,6 +118,8 @@ def _read(store: Store, state: State, registered: Functions, rules: str | Path) 
     others = [rule for rule in prepared.planned.rules if rule.name in there]
     again = _depending(others, {*(rule.head.predicate for rule in own), *net.inserts})
     derived = {rule.head.predicate for rule in again}
+    # What was the best value may be the best no longer.
+    derived |= {rule.head.predicate for rule in own if rule.best}
     again = [rule for rule in others if rule.head.predicate in derived]
     given = dict(_given(state, derived))
     for name, part in net.inserts.items():
