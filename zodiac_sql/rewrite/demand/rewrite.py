@@ -47,6 +47,7 @@ from zodiac_sql.language.syntax import (
 )
 from zodiac_sql.language.types import body_types, expression_type
 from zodiac_sql.names import ALWAYS, asked, demanded
+from zodiac_sql.rewrite.demand.closures import Closure, closures_among
 from zodiac_sql.rewrite.demand.passing import Passed, passing
 
 Body = tuple[Literal, ...]
@@ -154,6 +155,10 @@ class _Rewriting:
     _names: Counter[str] = field(default_factory=Counter)
     _asks: set[tuple[Atom, Body]] = field(default_factory=set)
     _numbers: dict[Body, int] = field(default_factory=dict)
+    columns: dict[str, Sequence[Type | None]] = field(default_factory=dict)
+    closures: dict[str, Closure] = field(default_factory=dict)
+    brought: dict[str, str] = field(default_factory=dict)
+    """The predicates with stored facts, by those whose rules bring these to what is asked for."""
 
     def through(self) -> frozenset[str]:
         """Make the rules. Returns the predicates that must be asked for as a whole after all."""
@@ -162,15 +167,33 @@ class _Rewriting:
             if rule.best:
                 self.bests[rule.head.predicate] = rule.best
         self.with_ = _mutual(self.asking.rules)
+        self.columns |= self.asking.columns
+        self.brought |= {name: name for name in self.asking.stored}
+        found = closures_among(self.deriving, self.with_, self.columns, self.asking.stored)
+        for closure in [one for one in found if one.predicate not in self.whole]:
+            self._turn(closure)
         for body in self.asking.choices:
             self.choices.append(_Asker(self, None, body).body(None))
         while self.waiting:
             self._derive(*self.waiting.pop())
         return frozenset(self.more)
 
+    def _turn(self, closure: Closure) -> None:
+        """Let what is asked for of a closure be found by the rules of the right direction."""
+        self.closures[closure.predicate] = closure
+        if closure.edges not in self.columns:
+            self.deriving[closure.edges] = [*closure.others]
+            types = tuple(self.columns[closure.predicate])
+            self.columns[closure.edges] = types
+            self.made[closure.edges] = Made(closure.predicate, types, (0, 1))
+            if closure.predicate in self.brought:
+                self.brought[closure.edges] = self.brought.pop(closure.predicate)
+
     def _derive(self, predicate: str, places: tuple[int, ...]) -> None:
         """Make the rules for a predicate, of which some columns are known."""
-        for rule in self.deriving[predicate]:
+        closure = self.closures.get(predicate)
+        rules = closure.rules(places) if closure and places else self.deriving[predicate]
+        for rule in rules:
             asker = _Asker(self, rule, rule.body)
             if not places:
                 self._made(rule, rule.head, asker.body(None))
@@ -178,7 +201,7 @@ class _Rewriting:
             first = Atom(asked(predicate, self.pattern(predicate, places)), asker.known(places))
             head = replace(rule.head, predicate=self.named(predicate, places))
             self._made(rule, head, (first, *asker.body(first)))
-        if places and predicate in self.asking.stored:
+        if predicate in self.brought and (places or self.brought[predicate] != predicate):
             self._bring(predicate, places)
 
     def _made(self, rule: Rule, head: Atom, body: Body) -> None:
@@ -188,14 +211,16 @@ class _Rewriting:
 
     def _bring(self, predicate: str, places: tuple[int, ...]) -> None:
         """Make the rule for the stored facts of a predicate that are asked for."""
-        terms = tuple(Variable(f"C{n}") for n in range(len(self.asking.columns[predicate])))
-        pattern = self.pattern(predicate, places)
-        first = Atom(asked(predicate, pattern), tuple(terms[place] for place in places))
-        head = Atom(self.named(predicate, places), terms)
-        body = (first, Atom(predicate, terms))
-        self.rules.append(
-            Rule(self.name(head.predicate), head, body, predicate, best=self.bests.get(predicate))
-        )
+        terms = tuple(Variable(f"C{n}") for n in range(len(self.columns[predicate])))
+        stored = Atom(self.brought[predicate], terms)
+        head = Atom(predicate, terms)
+        body: Body = (stored,)
+        if places:
+            first = asked(predicate, self.pattern(predicate, places))
+            head = Atom(self.named(predicate, places), terms)
+            body = (Atom(first, tuple(terms[place] for place in places)), stored)
+        name = self.name(head.predicate)
+        self.rules.append(Rule(name, head, body, predicate, best=self.bests.get(predicate)))
 
     def ask(self, atom: Atom, passed: Passed, rule: Rule | None) -> Atom:
         """The atom of what is derived of a predicate for what is known of its columns.
@@ -209,7 +234,7 @@ class _Rewriting:
             self._wait(predicate, ())
             return atom
         self._wait(predicate, places)
-        types = tuple(self.asking.columns[predicate][place] for place in places)
+        types = tuple(self.columns[predicate][place] for place in places)
         name = asked(predicate, self.pattern(predicate, places))
         self.made[name] = Made(predicate, types, places)
         head = Atom(name, tuple(atom.terms[place] for place in places))
@@ -225,7 +250,7 @@ class _Rewriting:
         self._asks.add((head, body))
         made = {name: one.types for name, one in self.made.items()}
         functions = self.asking.functions
-        found = body_types(body, {**self.asking.columns, ALWAYS: (), **made}, functions)
+        found = body_types(body, {**self.columns, ALWAYS: (), **made}, functions)
         given = tuple(expression_type(term, found.types, functions) for term in head.terms)
         if found.problems or given != self.made[head.predicate].types:
             return False
@@ -236,13 +261,13 @@ class _Rewriting:
     def named(self, predicate: str, places: tuple[int, ...]) -> str:
         """The new predicate for facts that are asked for by some columns."""
         name = demanded(predicate, self.pattern(predicate, places))
-        types = tuple(self.asking.columns[predicate])
+        types = tuple(self.columns[predicate])
         self.made[name] = Made(predicate, types, tuple(range(len(types))))
         return name
 
     def pattern(self, predicate: str, places: Collection[int]) -> str:
         """Which columns are known ("b", bound), and which are not ("f", free)."""
-        arity = len(self.asking.columns[predicate])
+        arity = len(self.columns[predicate])
         return "".join("b" if place in places else "f" for place in range(arity))
 
     def name(self, name: str) -> str:
@@ -271,7 +296,7 @@ class _Asker:
 
     def __post_init__(self) -> None:
         asking = self.rewriting.asking
-        self.types = body_types(self.literals, asking.columns, asking.functions).types
+        self.types = body_types(self.literals, self.rewriting.columns, asking.functions).types
 
     def known(self, places: Sequence[int]) -> tuple[Term, ...]:
         """The terms of the head that are known. One of another type than its column is not."""
@@ -287,7 +312,7 @@ class _Asker:
         return expression_type(term, self.types, self.rewriting.asking.functions)
 
     def _column(self, predicate: str, place: int) -> Type | None:
-        return self.rewriting.asking.columns[predicate][place]
+        return self.rewriting.columns[predicate][place]
 
     def fits(self, atom: Atom, place: int) -> bool:
         """Whether a column can be asked for by what stands there.
