@@ -67,20 +67,20 @@ def closures_among(
         if form is None or form.unequal or closing[0].best:
             continue
         others = tuple(rule for rule in rules if rule is not closing[0])
-        if form.own:
+        copied = _copied(others) if predicate not in stored else None
+        if copied and (form.own or copied == form.edges) and [*columns[copied]] == [*types]:
+            yield Closure(predicate, copied, closing[0], ())
+        elif form.own:
             made = steps(predicate)
             renamed = (replace(r, head=replace(r.head, predicate=made)) for r in others)
             yield Closure(predicate, made, closing[0], tuple(renamed))
-        elif predicate in stored or tuple(columns[form.edges]) != tuple(types):
-            continue
-        elif len(others) == 1 and _copies(others[0], form.edges):
-            yield Closure(predicate, form.edges, closing[0], ())
 
 
-def _copies(rule: Rule, edges: str) -> bool:
-    """Whether a rule copies a predicate."""
-    return (
-        rule.body == (Atom(edges, rule.head.terms),)
-        and len(set(rule.head.terms)) == 2
-        and all(isinstance(term, Variable) for term in rule.head.terms)
-    )
+def _copied(rules: Sequence[Rule]) -> str | None:
+    """The predicate that rules copy, if there is one rule, and it does nothing else."""
+    if len(rules) != 1 or len(rules[0].body) != 1:
+        return None
+    atom, terms = rules[0].body[0], rules[0].head.terms
+    if not isinstance(atom, Atom) or atom.terms != terms or len({*terms}) < len(terms):
+        return None
+    return atom.predicate if all(isinstance(term, Variable) for term in terms) else None
