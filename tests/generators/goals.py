@@ -1,7 +1,7 @@
 """Random goals over the predicates of a program, and which of its rules ask them.
 
-Goals join up to three atoms. Some columns have constants, which are often values that are there, and
-some atoms are negated: so some columns of a predicate are known, and others are not.
+Goals join up to three atoms. Some columns have constants, which are often values that are there,
+and some atoms are negated: so some columns of a predicate are known, and others are not.
 """
 
 from __future__ import annotations

@@ -9,8 +9,9 @@ those to Z. The other way round, and by `path(X, Z) :- path(X, Y), path(Y, Z).`,
 nodes on the way would be asked for: along a chain, n * n of them.
 
 So where one rule closes a predicate, whichever way it is written, the rules that are asked for its
-parts are those of the right direction. The steps are what the other rules derive; if the closing
-rule is linear, the only other one must copy its edges.
+parts are those of the right direction: each of the other rules derives steps, and a rule that has
+its body prolongs paths by them. If the closing rule is linear, the only other one must copy its
+edges. Steps of stored facts, and of aggregates, get a predicate of their own.
 """
 
 from __future__ import annotations
@@ -18,35 +19,36 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from zodiac_sql.language.syntax import Atom, Rule, Type, Variable
+from zodiac_sql.language.binding import variables_of
+from zodiac_sql.language.syntax import Aggregate, Atom, Rule, Type, Variable
 from zodiac_sql.names import steps
 from zodiac_sql.rewrite.closures.shapes import paths
-
-_X, _Y, _Z = Variable("X"), Variable("Y"), Variable("Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Closure:
-    """A predicate that is the transitive closure of another one."""
+    """A predicate that is the transitive closure of what some rules for it derive."""
 
     predicate: str
-    edges: str
-    closing: Rule
     others: tuple[Rule, ...]
-    """The rules for the edges, if these are a predicate that is made for the closure."""
+    own: tuple[Rule, ...] | None = None
+    """The rules for the steps, if these are a predicate of their own."""
 
-    def rules(self, places: Sequence[int]) -> tuple[Rule, Rule]:
+    def rules(self, places: Sequence[int]) -> tuple[Rule, ...]:
         """The rules that find what is asked for by an end, or by both."""
-        ends = (self.predicate, self.edges) if 0 in places else (self.edges, self.predicate)
-        first, second = ends
-        step = Rule(
-            f"{self.closing.name} step",
-            Atom(self.predicate, (_X, _Y)),
-            (Atom(self.edges, (_X, _Y)),),
-            self.closing.text,
-        )
-        body = (Atom(first, (_X, _Y)), Atom(second, (_Y, _Z)))
-        return step, replace(self.closing, head=Atom(self.predicate, (_X, _Z)), body=body)
+        return tuple(rule for one in self.others for rule in (one, _prolonging(one, 0 in places)))
+
+
+def _prolonging(rule: Rule, forwards: bool) -> Rule:
+    """The rule that prolongs paths by the steps of a rule."""
+    taken = {variable.name for variable in variables_of(rule.body)}
+    end = Variable(next(name for n in range(len(taken) + 1) if (name := f"W{n}") not in taken))
+    first, second = rule.head.terms
+    if forwards:
+        path, head = replace(rule.head, terms=(end, first)), replace(rule.head, terms=(end, second))
+        return replace(rule, head=head, body=(path, *rule.body))
+    path, head = replace(rule.head, terms=(second, end)), replace(rule.head, terms=(first, end))
+    return replace(rule, head=head, body=(*rule.body, path))
 
 
 def closures_among(
@@ -67,20 +69,28 @@ def closures_among(
         if form is None or form.unequal or closing[0].best:
             continue
         others = tuple(rule for rule in rules if rule is not closing[0])
-        copied = _copied(others) if predicate not in stored else None
-        if copied and (form.own or copied == form.edges) and [*columns[copied]] == [*types]:
-            yield Closure(predicate, copied, closing[0], ())
+        if predicate not in stored and all(map(_has_two_ends, others)):
+            if form.own or _copies(others, form.edges):
+                yield Closure(predicate, others)
         elif form.own:
-            made = steps(predicate)
-            renamed = (replace(r, head=replace(r.head, predicate=made)) for r in others)
-            yield Closure(predicate, made, closing[0], tuple(renamed))
+            yield _over_own_steps(predicate, others)
 
 
-def _copied(rules: Sequence[Rule]) -> str | None:
-    """The predicate that rules copy, if there is one rule, and it does nothing else."""
-    if len(rules) != 1 or len(rules[0].body) != 1:
-        return None
-    atom, terms = rules[0].body[0], rules[0].head.terms
-    if not isinstance(atom, Atom) or atom.terms != terms or len({*terms}) < len(terms):
-        return None
-    return atom.predicate if all(isinstance(term, Variable) for term in terms) else None
+def _over_own_steps(predicate: str, others: Sequence[Rule]) -> Closure:
+    step = Atom(steps(predicate), (Variable("X"), Variable("Y")))
+    own = (replace(rule, head=replace(rule.head, predicate=step.predicate)) for rule in others)
+    copy = Rule(f"{predicate} step", replace(step, predicate=predicate), (step,), predicate)
+    return Closure(predicate, (copy,), tuple(own))
+
+
+def _has_two_ends(rule: Rule) -> bool:
+    """Whether a rule derives steps between two variables, by a body that can be prolonged."""
+    terms = rule.head.terms
+    if any(isinstance(literal, Aggregate) for literal in rule.body):
+        return False
+    return len({*terms}) == 2 and all(isinstance(term, Variable) for term in terms)
+
+
+def _copies(rules: Sequence[Rule], edges: str) -> bool:
+    """Whether the only one of some rules copies a predicate."""
+    return len(rules) == 1 and rules[0].body == (Atom(edges, rules[0].head.terms),)

@@ -46,7 +46,7 @@ from zodiac_sql.language.syntax import (
     Variable,
 )
 from zodiac_sql.language.types import body_types, expression_type
-from zodiac_sql.names import ALWAYS, asked, demanded
+from zodiac_sql.names import ALWAYS, asked, demanded, steps
 from zodiac_sql.rewrite.demand.closures import Closure, closures_among
 from zodiac_sql.rewrite.demand.passing import Passed, passing
 
@@ -180,14 +180,14 @@ class _Rewriting:
 
     def _turn(self, closure: Closure) -> None:
         """Let what is asked for of a closure be found by the rules of the right direction."""
-        self.closures[closure.predicate] = closure
-        if closure.edges not in self.columns:
-            self.deriving[closure.edges] = [*closure.others]
-            types = tuple(self.columns[closure.predicate])
-            self.columns[closure.edges] = types
-            self.made[closure.edges] = Made(closure.predicate, types, (0, 1))
-            if closure.predicate in self.brought:
-                self.brought[closure.edges] = self.brought.pop(closure.predicate)
+        predicate = closure.predicate
+        self.closures[predicate] = closure
+        if closure.own is not None:
+            own, types = steps(predicate), tuple(self.columns[predicate])
+            self.deriving[own], self.columns[own] = [*closure.own], types
+            self.made[own] = Made(predicate, types, (0, 1))
+            if predicate in self.brought:
+                self.brought[own] = self.brought.pop(predicate)
 
     def _derive(self, predicate: str, places: tuple[int, ...]) -> None:
         """Make the rules for a predicate, of which some columns are known."""

@@ -7,6 +7,7 @@ there. Oracles are clingo and naive evaluation of all rules together.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -157,7 +158,7 @@ def assert_typed_answer(kb: KnowledgeBase, goals: str, rules: str, expected: set
 
 def normal(row: tuple[Any, ...]) -> tuple[Any, ...]:
     """There is one NaN."""
-    return tuple(NAN if value != value else value for value in row)
+    return tuple(NAN if isinstance(v, float) and math.isnan(v) else v for v in row)
 
 
 @settings(max_examples=PROGRAMS)
