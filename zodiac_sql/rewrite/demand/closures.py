@@ -20,7 +20,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from zodiac_sql.language.binding import variables_of
+from zodiac_sql.language.functions import Functions
 from zodiac_sql.language.syntax import Aggregate, Atom, Rule, Type, Variable
+from zodiac_sql.language.types import body_types
 from zodiac_sql.names import steps
 from zodiac_sql.rewrite.closures.shapes import paths
 
@@ -56,6 +58,7 @@ def closures_among(
     mutual: Mapping[str, Collection[str]],
     columns: Mapping[str, Sequence[Type | None]],
     stored: Collection[str],
+    functions: Functions,
 ) -> Iterator[Closure]:
     """The predicates that one rule closes, and on which no other rule for them depends."""
     for predicate, rules in deriving.items():
@@ -69,7 +72,9 @@ def closures_among(
         if form is None or form.unequal or closing[0].best:
             continue
         others = tuple(rule for rule in rules if rule is not closing[0])
-        if predicate not in stored and all(map(_has_two_ends, others)):
+        scopes = [body_types(rule.body, columns, functions).types for rule in others]
+        ends = (_has_two_ends(r, types, s) for r, s in zip(others, scopes, strict=True))
+        if predicate not in stored and all(ends):
             if form.own or _copies(others, form.edges):
                 yield Closure(predicate, others)
         elif form.own:
@@ -83,12 +88,20 @@ def _over_own_steps(predicate: str, others: Sequence[Rule]) -> Closure:
     return Closure(predicate, (copy,), tuple(own))
 
 
-def _has_two_ends(rule: Rule) -> bool:
-    """Whether a rule derives steps between two variables, by a body that can be prolonged."""
+def _has_two_ends(
+    rule: Rule, types: Sequence[Type | None], scope: Mapping[str, Type | None]
+) -> bool:
+    """Whether a rule derives steps between two variables, by a body that can be prolonged.
+
+    They must be of the types of the columns: to join wider ones would widen what it computes.
+    """
     terms = rule.head.terms
-    if any(isinstance(literal, Aggregate) for literal in rule.body):
+    if len({*terms}) < 2 or any(isinstance(literal, Aggregate) for literal in rule.body):
         return False
-    return len({*terms}) == 2 and all(isinstance(term, Variable) for term in terms)
+    pairs = zip(terms, types, strict=True)
+    return all(
+        isinstance(term, Variable) and scope.get(term.name) is type_ for term, type_ in pairs
+    )
 
 
 def _copies(rules: Sequence[Rule], edges: str) -> bool:

@@ -169,7 +169,8 @@ class _Rewriting:
         self.with_ = _mutual(self.asking.rules)
         self.columns |= self.asking.columns
         self.brought |= {name: name for name in self.asking.stored}
-        found = closures_among(self.deriving, self.with_, self.columns, self.asking.stored)
+        stored, functions = self.asking.stored, self.asking.functions
+        found = closures_among(self.deriving, self.with_, self.columns, stored, functions)
         for closure in [one for one in found if one.predicate not in self.whole]:
             self._turn(closure)
         for body in self.asking.choices:
