@@ -260,7 +260,7 @@ def _made(schema: Mapping[str, Predicate], demanded: Demanded) -> Iterator[tuple
         columns = tuple(Column(n, t) for n, t in zip(names, made.types, strict=True))
         literals: tuple[str | None, ...] = (None,) * len(columns)
         settled: tuple[Type | None, ...] = (None,) * len(columns)
-        if of and made.places and any(of.datatypes):
+        if of and made.places:  # its values are the literals that they are in the other one
             literals = tuple(of.datatypes[n] for n in made.places)
-            settled = tuple(of.settled[n] for n in made.places)
+            settled = made.types
         yield name, Predicate(name, sql_name, columns, settled, literals)
