@@ -2,6 +2,7 @@
 
     in rules, inside a hypernode   a NUL, which no predicate has: "p\\0external", "r3\\0node 1"
     positions of no stream         a NUL: "\\0clock", "\\0events 1 p" for the times in a column of p
+    in the rules of a question     the same: "p\\0demanded bf", "p\\0asked bf"
     in rules with a variable for a predicate, and of rules made of them   "\\0?", r1[p, q]
     tables of idb and hd           the hypernode's number first: h7_p, "h7_p external", h7_r3_n1
     other tables of idb            zodiac$...
@@ -142,6 +143,22 @@ VARIES = "\0?"
 def expanded(rule: str, predicates: Sequence[str]) -> str:
     """The name of the rule that is made of one with variables for predicates. No label has a [."""
     return f"{rule}[{', '.join(predicates)}]" if predicates else rule
+
+
+# --- what a question asks for ---------------------------------------------------------------------
+
+ALWAYS = "\0always"
+"""The predicate without columns that holds: what goals ask for by constants is asked for always."""
+
+
+def demanded(predicate: str, known: str) -> str:
+    """The name of those facts of a predicate that are asked for by some columns ("bf")."""
+    return f"{predicate}\0demanded {known}"
+
+
+def asked(predicate: str, known: str) -> str:
+    """The name of the values that these facts are asked for by."""
+    return f"{predicate}\0asked {known}"
 
 
 # --- predicates inside a hypernode ----------------------------------------------------------------

@@ -74,12 +74,20 @@ class Questions:
         return found
 
     @limited
-    def query(self, goals: str, **limits: Unpack[Limiting]) -> Answer:
+    def query(
+        self, goals: str, *, rules: str | Path | None = None, **limits: Unpack[Limiting]
+    ) -> Answer:
         """Answer goals in the rule language: `anomaly(X), hasTemperature(X, T), T > 30`.
 
         One column per variable, each solution once; without variables `holds: bool`. `Answer` tells
-        the types. Raises ProgramError or QueryError; EvaluationError if a value cannot be computed.
+        the types. With `rules`, a text or a file, the answer is the one that there would be if they
+        were added: only what the goals ask for is derived, and then forgotten. Raises ProgramError
+        or QueryError; EvaluationError if a value cannot be computed.
         """
+        if rules is not None:
+            from zodiac_sql.read.with_rules import answer_with_rules
+
+            return self._read(answer_with_rules, self._session.functions, goals, rules)
         from zodiac_sql.read.query import answer_goals
 
         return self._read(answer_goals, self._session.functions, goals)

@@ -14,6 +14,8 @@ moves;
 `paths [single-100 single-300 all-12 all-24]` are shortest paths, by MIN in heads, on grids;
 `deep [chain csda editing flow andersen ..]` are recursions of thousands of rounds, or over dense
 relations, from scratch and after one fact has moved;
+`demand [samegen-11 samegen-15 path far dist ..]` are goals with rules of their own, which derive
+only what is asked for, against deriving all;
 `served` is a stream of updates while others ask its server;
 `windows` are events that come and go away again, with a tick each second;
 `mixed` are columns of terms of all kinds, against native ones;
@@ -41,6 +43,7 @@ from . import (
     ablation,
     deep_runs,
     deep_tables,
+    demand,
     device,
     hypertree_runs,
     hypertree_tables,
@@ -78,14 +81,15 @@ def main() -> None:
     every = [
         *WORKLOADS, *update_tables.NAMES, *rule_tables.NAMES, *module_tables.NAMES,
         *hypertree_tables.NAMES, *marking_tables.NAMES, *rate_tables.NAMES, *why_tables.NAMES,
-        *ontology_tables.NAMES, *paths_tables.NAMES, *deep_tables.NAMES, *device.NAMES,
-        *mixed.NAMES, *served.NAMES, *windows.NAMES, *spark.NAMES, *scale.NAMES, predict.COMMAND,
+        *ontology_tables.NAMES, *paths_tables.NAMES, *deep_tables.NAMES, *demand.NAMES,
+        *device.NAMES, *mixed.NAMES, *served.NAMES, *windows.NAMES, *spark.NAMES,
+        *scale.NAMES, predict.COMMAND,
     ]  # fmt: skip
     commands = (
         "updates", rule_tables.COMMAND, module_tables.COMMAND, hypertree_tables.COMMAND,
         marking_tables.COMMAND, rate_tables.COMMAND, why_tables.COMMAND,
-        ontology_tables.COMMAND, paths_tables.COMMAND, deep_tables.COMMAND, device.COMMAND,
-        mixed.COMMAND, served.COMMAND, windows.COMMAND, spark.COMMAND, scale.COMMAND,
+        ontology_tables.COMMAND, paths_tables.COMMAND, deep_tables.COMMAND, demand.COMMAND,
+        device.COMMAND, mixed.COMMAND, served.COMMAND, windows.COMMAND, spark.COMMAND, scale.COMMAND,
     )  # fmt: skip
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument(
@@ -165,6 +169,8 @@ def main() -> None:
         paths_tables.report(paths, runs, arguments.timeout)
     if deep := [name for name in chosen if name in deep_tables.NAMES]:
         deep_tables.report(deep, runs, arguments.timeout)
+    if asking := [name for name in chosen if name in demand.NAMES]:
+        demand.report(asking, runs, arguments.timeout)
     if any(name in mixed.NAMES for name in chosen):
         mixed.report(runs, arguments.timeout)
     if any(name in served.NAMES for name in chosen):
@@ -203,6 +209,8 @@ def _run_one(engine: str, name: str, runs: int, timeout: float) -> None:
         paths_runs.run_one(engine, name.removeprefix(paths_tables.PREFIX))
     elif name.startswith(deep_tables.PREFIX):
         deep_runs.run_one(engine, name.removeprefix(deep_tables.PREFIX), timeout)
+    elif name.startswith(demand.PREFIX):
+        demand.run_one(engine, name.removeprefix(demand.PREFIX))
     elif name in mixed.NAMES:
         mixed.run_one(engine)
     else:
@@ -223,8 +231,8 @@ def _is_quick(name: str) -> bool:
         return False
     tables = (
         update_tables, rule_tables, module_tables, hypertree_tables, marking_tables, rate_tables,
-        why_tables, ontology_tables, paths_tables, deep_tables, device,
-        mixed,
+        why_tables, ontology_tables, paths_tables, deep_tables, demand,
+        device, mixed,
     )  # fmt: skip
     return next(table.quick(name) for table in tables if name in table.NAMES)
 

@@ -23,6 +23,21 @@ def test_query_goals(farm: Path) -> None:
     assert answered("query", farm, "hot(wt1)").endswith("(0 rows)\n")
 
 
+def test_query_with_rules_of_its_own(farm: Path) -> None:
+    rules = farm.parent / "mild.rules"
+    rules.write_text("mild(X) :- temperature(X, T), not hot(X).\n")
+    before = digest(farm)
+    out = answered("query", farm, "mild(X)", "--rules", rules)
+    assert out == "X\n---\nwt1\n(1 row)\n"
+    assert json.loads(answered("query", farm, "mild(wt1)", "-r", rules, "--json")) == [
+        {"holds": True}
+    ]
+    assert "mild" in refused("query", farm, "mild(X)")
+    assert "there is no file" in refused("query", farm, "mild(X)", "-r", "absent.rules")
+    assert "--rules are for goals" in refused("query", farm, "FROM hot", "-r", rules, status=2)
+    assert digest(farm) == before
+
+
 def test_query_sql(farm: Path) -> None:
     text = "SELECT * FROM temperature ORDER BY celsius"
     assert answered("query", farm, text, "--csv") == TEMPERATURE

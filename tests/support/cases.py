@@ -47,7 +47,8 @@ def named(path: Path) -> str:
 
 def _assert_holds(case: Path, session: Session) -> None:
     refusal = case / "expected_error.txt"
-    assert refusal.exists() or (case / "expected").exists(), "the case expects nothing"
+    told = (case / "expected", case / "asked")
+    assert refusal.exists() or any(place.exists() for place in told), "the case expects nothing"
     try:
         if refusal.exists():
             _assert_refused(case, session, refusal.read_text().splitlines())
@@ -150,6 +151,8 @@ def _value(term: re.Match[str]) -> Value:
 
 
 def _assert_expected(case: Path, kb: KnowledgeBase) -> None:
+    for file in sorted((case / "asked").glob("*.rules")):
+        _assert_answered(file, kb)
     names = _predicate_names(case / "predicates.txt")
     for file in sorted((case / "expected").glob("*.csv")):
         predicate = names.get(file.stem, file.stem)
@@ -157,6 +160,15 @@ def _assert_expected(case: Path, kb: KnowledgeBase) -> None:
             expected = sorted(row for row in csv.reader(lines) if row)
         actual = sorted([_cell(value) for value in row] for row in kb.table(predicate).fetchall())
         assert actual == expected, predicate
+
+
+def _assert_answered(file: Path, kb: KnowledgeBase) -> None:
+    """The goals in the first line of a file of rules have the answers in the table beside it."""
+    goals = file.read_text().partition("\n")[0].removeprefix("% ")
+    with file.with_suffix(".csv").open(newline="") as lines:
+        expected = sorted(row for row in csv.reader(lines) if row)
+    actual = sorted([_cell(value) for value in row] for row in kb.query(goals, rules=file))
+    assert actual == expected, goals
 
 
 def _predicate_names(file: Path) -> dict[str, str]:

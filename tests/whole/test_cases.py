@@ -5,6 +5,8 @@
         facts.dl                optional: more facts, in the syntax of rules
         steps.txt               optional: changes that follow, one on a line (see below)
         expected/<name>.csv     the extension of a predicate after everything: no header, any order
+        asked/<name>.rules      optional: the rules of a question; the first line is a comment with
+                                its goals. asked/<name>.csv has the answers
         predicates.txt          optional: `<name> <predicate>` for predicates with unwieldy names
         expected_error.txt      instead of, or besides, expected/: the case must be refused, and
                                 each line must occur in the message. Then expected/ is what still

@@ -8,6 +8,7 @@ Rules are parsed as they are given, and checked together when the update is appl
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from zodiac_sql.change.baseline import Baseline
 from zodiac_sql.change.request import Request
@@ -17,10 +18,12 @@ from zodiac_sql.change.widening import widen_for
 from zodiac_sql.facts.chosen_rows import notes_on
 from zodiac_sql.facts.row_options import AS_THEY_ARE, RowOptions
 from zodiac_sql.facts.stage import stage_rows, staged_explicit
+from zodiac_sql.language.named_columns import facts_in_place
 from zodiac_sql.language.schema import Predicate, Schema, Staged
 from zodiac_sql.language.syntax import Program
+from zodiac_sql.language.templates import TRIPLE
 from zodiac_sql.names import EXPLICIT_SCHEMA
-from zodiac_sql.program.rule_edits import RuleEdits
+from zodiac_sql.program.rule_edits import RuleEdits, parsed_text, rule_text, source_of
 from zodiac_sql.program.rule_sets import Into
 from zodiac_sql.program.set_facts import is_of_facts, with_facts_of_set
 from zodiac_sql.program.windows import WindowEdits
@@ -38,6 +41,17 @@ class Collected:
     request: Request
     edits: SchemaEdits
     report: UpdateReport
+
+    def parsed(self, rules: str | Path, set_name: str) -> tuple[Program, Into]:
+        """A text or a file of rules, and the set that it is for. Its problems are reported."""
+        edits = self.edits
+        text, source = rule_text(rules)
+        # `triple` may be a predicate like any other, and does not stand for all of them then.
+        own_triple = TRIPLE in edits.provisional
+        program, problems = parsed_text(text, source, edits.prefixes, own_triple, edits.provisional)
+        program, more = facts_in_place(program)
+        self.report.problems += [*problems, *more, *program.objections]
+        return program, Into(set_name, *source_of(rules, text))
 
     def add_program(
         self, program: Program, into: Into, *, replace: bool = False, strict: bool = False

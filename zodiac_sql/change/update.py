@@ -18,14 +18,11 @@ from zodiac_sql.database.guard import exclusive
 from zodiac_sql.errors import QueryError
 from zodiac_sql.facts.row_options import AS_THEY_ARE, RowKeywords, RowOptions, row_options_of
 from zodiac_sql.facts.stage import staged_explicit
-from zodiac_sql.language.named_columns import facts_in_place
 from zodiac_sql.language.schema import Predicate, Staged
 from zodiac_sql.language.syntax import Program, Type
-from zodiac_sql.language.templates import TRIPLE
 from zodiac_sql.names import EXPLICIT_SCHEMA
 from zodiac_sql.paths import Files, files_of
 from zodiac_sql.program.doubts import absent
-from zodiac_sql.program.rule_edits import parsed_text, rule_text, source_of
 from zodiac_sql.program.rule_sets import MAIN, Into, MadeRules, require_name
 from zodiac_sql.sql.relations import Part
 
@@ -104,18 +101,10 @@ class Update(TimedUpdate):
     def _parsed(self, rules: str | Path | MadeRules, name: str) -> tuple[Program, Into]:
         """A text or file, and the rule set that it is for."""
         require_name(name)
-        report, edits = self._collected.report, self._collected.edits
         if isinstance(rules, MadeRules):
-            report.remarks += rules.remarks
+            self._collected.report.remarks += rules.remarks
             return rules.program, Into(name, rules.source, rules.digest)
-        text, source = rule_text(rules)
-        program, problems = parsed_text(
-            text, source, edits.prefixes, self._own_triple, edits.provisional
-        )
-        program, more = facts_in_place(program)
-        problems += [*more, *program.objections]
-        report.problems += problems
-        return program, Into(name, *source_of(rules, text))
+        return self._collected.parsed(rules, name)
 
     @exclusive
     def drop_rules(self, *rules: str | Path, set: str | None = None, strict: bool = False) -> None:
@@ -138,11 +127,6 @@ class Update(TimedUpdate):
             self._collected.request.rules.drop(
                 given, edits.prefixes, strict, set, edits.provisional
             )
-
-    @property
-    def _own_triple(self) -> bool:
-        """Whether `triple` is a predicate like any other, and does not stand for all of them."""
-        return TRIPLE in self._collected.edits.provisional
 
     @exclusive
     def insert(self, predicate: str, rows: object, **options: Unpack[RowKeywords]) -> None:

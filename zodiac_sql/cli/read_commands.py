@@ -56,23 +56,32 @@ if TYPE_CHECKING:
 def query(
     db: Database,
     text: Annotated[str, typer.Argument(metavar="QUERY", help="Goals, or an SQL query.")],
+    rules: Annotated[
+        Path | None,
+        typer.Option("-r", "--rules", metavar="FILE", help="Rules that only this question has."),
+    ] = None,
     as_json: Json = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, and nothing else.")] = False,
 ) -> None:
     """Answer goals, or an SQL query.
 
     Goals are in the language of rules; SQL sees a view for each predicate. What begins with SELECT,
-    WITH, FROM, DESCRIBE, SUMMARIZE or the like is SQL.
+    WITH, FROM, DESCRIBE, SUMMARIZE or the like is SQL. With --rules, goals are answered as if these
+    were added: only what the goals ask for is derived, and the database stays as it is.
 
     \b
     Examples:
       zodiac query farm.duckdb 'anomaly(X), hasTemperature(X, T), T > 30'
       zodiac query farm.duckdb 'SELECT count(*) FROM anomaly' --json
+      zodiac query family.duckdb 'cousin(ann, X)' --rules cousins.rules
     """
     if as_json and as_csv:
         raise typer.BadParameter("--json and --csv exclude each other")
+    if rules is not None and is_sql(text):
+        raise typer.BadParameter("--rules are for goals, and SQL sees what is there already")
+    require_files([rules] if rules else [])
     with reading(db) as kb:
-        answer = kb.sql(text) if is_sql(text) else kb.query(text)
+        answer = kb.sql(text) if is_sql(text) else kb.query(text, rules=rules)
         _print_answer(answer, kb.prefixes, as_json, as_csv)
         print_notes(answer.notes)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlglot import exp
 
+from zodiac_sql.database import dictionary
 from zodiac_sql.database.answers import answer
 from zodiac_sql.database.clock import let_now_be
 from zodiac_sql.database.duckdb_errors import ReadOnlyError
@@ -271,10 +272,14 @@ def answer_goals(store: Store, state: State, registered: Functions, text: str) -
     predicate, EvaluationError for a value that cannot be computed.
     """
     ready = _ready(state, registered, text)
+    return answer_ready(store, state, ready, notes_on_goals(store, state, ready.choices))
+
+
+def answer_ready(store: Store, state: State, ready: ReadyGoals, notes: tuple[str, ...]) -> Answer:
+    """Answer goals that have been checked."""
     if any("now" in functions_in(one) for one in ready.choices):
         let_now_be(store, time_of(state))
     statement = _statement(store, state, ready)
-    notes = notes_on_goals(store, state, ready.choices)
     if statement is None:
         return replace(_empty(ready.names), notes=notes)
     try:
@@ -284,7 +289,7 @@ def answer_goals(store: Store, state: State, registered: Functions, text: str) -
 
 
 @dataclass(frozen=True, slots=True)
-class _ReadyGoals:
+class ReadyGoals:
     """Goals that have been checked for a program, and what they are as SQL, by what they read."""
 
     names: Sequence[str]
@@ -302,13 +307,13 @@ _REMEMBERED = 200
 the same again and again, and to make a statement takes as long as to answer it."""
 
 
-def _ready(state: State, registered: Functions, text: str) -> _ReadyGoals:
+def _ready(state: State, registered: Functions, text: str) -> ReadyGoals:
     """Goals, checked. They are checked once for each program: facts make no difference."""
-    remembered: dict[object, _ReadyGoals] = state.once("goals", dict)
+    remembered: dict[object, ReadyGoals] = state.once("goals", dict)
     key = text, *registered.values()
     found = remembered.get(key)
     if found is None:
-        found = _checked(state, registered, text)
+        found = checked_goals(state, registered, text)
         _remember(remembered, key, found)
     return found
 
@@ -319,7 +324,8 @@ def _remember(remembered: dict[object, _Kept], key: object, found: _Kept) -> Non
     remembered[key] = found
 
 
-def _checked(state: State, registered: Functions, text: str) -> _ReadyGoals:
+def checked_goals(state: State, registered: Functions, text: str) -> ReadyGoals:
+    """Goals, checked. Raises ProgramError and QueryError."""
     known = {**state.functions, **registered}
     parsed = parse_choices(text, state.prefixes)
     choices = [tuple(_resolved(literal, state) for literal in goals) for goals in parsed]
@@ -339,10 +345,10 @@ def _checked(state: State, registered: Functions, text: str) -> _ReadyGoals:
     _require_alike(names, [one.types for one in found])
     require({name for goals in choices for name in functions_in(goals)}, known, "the query")
     predicates = {atom.predicate for goals in choices for atom in atoms_of(goals)}
-    return _ReadyGoals(names, choices, rules, types, known, sorted(predicates))
+    return ReadyGoals(names, choices, rules, types, known, sorted(predicates))
 
 
-def _statement(store: Store, state: State, ready: _ReadyGoals) -> str | None:
+def _statement(store: Store, state: State, ready: ReadyGoals) -> str | None:
     """The SQL that answers goals; None if they need something that has no facts.
 
     It names tables and ids of symbols. How many rows a table has makes no difference to the answer,
@@ -420,9 +426,10 @@ def _ids(store: Store, rules: Sequence[Rule]) -> dict[str, int]:
     symbols = sorted(symbols_in(rules))
     if not symbols:
         return {}
+    table = f'temp."{dictionary.KNOWN}"' if dictionary.waits(store) else "zodiac.symbol"
     return dict(
         store.rows(
-            "SELECT text, id FROM zodiac.symbol WHERE text IN (SELECT unnest($1::VARCHAR[]))",
+            f"SELECT text, id FROM {table} WHERE text IN (SELECT unnest($1::VARCHAR[]))",
             [symbols],
         )
     )

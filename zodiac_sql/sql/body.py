@@ -32,6 +32,7 @@ from zodiac_sql.language.syntax import (
 )
 from zodiac_sql.language.types import body_types, is_narrowed
 from zodiac_sql.sql.aggregates import aggregate_query, aggregate_values, alike
+from zodiac_sql.sql.apart import literals_of, parts_apart
 from zodiac_sql.sql.context import Context
 from zodiac_sql.sql.duplicates import repeats_solutions
 from zodiac_sql.sql.emptiness import goals_are_open
@@ -68,20 +69,32 @@ class Body:
         self.ranks: list[exp.Expr] = []
         self._below: exp.Expr | None = None
 
-    def build_goals(self, arranged: Arranged, guard: Scan | None = None) -> None:
+    def build_goals(
+        self,
+        arranged: Arranged,
+        guard: Scan | None = None,
+        kept: Collection[str] | None = None,
+    ) -> None:
         """Goals over all that is known in a state; a guard limits what its variables can be."""
         scans = [Scan(atom, self.state) for atom in arranged.atoms]
         ordered = join_order([guard, *scans] if guard else scans)
-        self.build(Plan(_GOALS, ordered, arranged, self.state))
+        self.build(Plan(_GOALS, ordered, arranged, self.state), kept)
 
-    def build(self, plan: Plan) -> None:
-        """Scans, aggregates, then the bindings by level; each test as soon as it can be made."""
+    def build(self, plan: Plan, kept: Collection[str] | None = None) -> None:
+        """Scans, aggregates, then the bindings by level; each test as soon as it can be made.
+
+        If only some variables are `kept`, the parts that have to do with none of them are looked at
+        for one solution.
+        """
+        plan, apart = (plan, []) if kept is None else parts_apart(plan, kept, self._is_ranked)
         arranged = plan.body
         for scan in plan.scans:
             self._scan(scan, scan.atom not in arranged.atoms)
         groups = plan.groups or (None,) * len(arranged.aggregates)
         for aggregates, touched in alike(arranged.aggregates, groups):
             self._aggregates(aggregates, touched)
+        for part in apart:
+            self._look_for(part)
         waiting: list[Comparison | Atom] = [*arranged.filters]
         waiting += [negation.atom for negation in arranged.negations]
         later = {step.variable.name for step in arranged.steps}
@@ -109,6 +122,16 @@ class Body:
         return datatype_passed_on(self.literals, term, type_, context.columns, context.datatypes)
 
     # Joins
+
+    def _is_ranked(self, scan: Scan) -> bool:
+        return self.context.relation(scan.atom.predicate, scan.version).ranked
+
+    def _look_for(self, part: Plan) -> None:
+        """Join one row if a part of the body has a solution, and none otherwise."""
+        inner = Body(self.context, literals_of(part.body), self.state)
+        inner.build(part)
+        one = inner.joins.query.select(exp.Literal.number(1).as_("one"), copy=False)
+        self.joins.join(one.limit(1, copy=False).subquery(self.joins.alias("e"), copy=False), ())
 
     def _scan(self, scan: Scan, provisional: bool) -> None:
         alias = self.joins.alias("a")

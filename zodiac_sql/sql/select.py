@@ -55,7 +55,7 @@ def compile_rule(
     take part.
     """
     body = Body(context, plan.rule.body, plan.state)
-    body.build(plan)
+    body.build(plan, {variable.name for variable in variables(*plan.rule.head.terms)})
     texts = []
     query = body.joins.query
     for column, term in zip(head, plan.rule.head.terms, strict=True):
@@ -82,7 +82,7 @@ def compile_goals(
 ) -> exp.Select:
     """The SELECT DISTINCT that answers a query: one column, decoded, for each variable."""
     body = Body(context, goals)
-    body.build_goals(arrange(goals))
+    body.build_goals(arrange(goals), kept=answers)
     values = [body.values.of(Variable(name)) for name in answers]
     columns = [
         body.values.shown(value).as_(name, quoted=True)

@@ -36,6 +36,7 @@ from zodiac_sql.evaluate.groups_in_shares import SHARES, divisible
 from zodiac_sql.evaluate.limited import MOST_ROWS, most_rows, within_limits
 from zodiac_sql.language.schema import Predicate
 from zodiac_sql.language.syntax import Atom, Rule, Type
+from zodiac_sql.read.verify.beside_heads import has_solution, told_apart
 from zodiac_sql.read.verify.rule_body import BodyQuery, NotAtOnce, Reads
 from zodiac_sql.read.verify.values import ProgramMeaning
 from zodiac_sql.rewrite.forms import are_linear
@@ -218,7 +219,7 @@ def _derive_at_once(
     for name, those in mine.items():
         table, relation = store.temporary.fresh("known"), Relation(program.schema[name].columns, ())
         variants = [Variant(rule, lambda _, atom: outside(atom.predicate)) for rule in those]
-        found = _facts(store, program, variants, relation)
+        found = _facts(store, program, variants, relation, stays=True)
         if found is None:
             continue
         try:
@@ -252,14 +253,18 @@ class Heads:
 
 
 def _facts(
-    store: Store, program: ProgramMeaning, variants: Sequence[Variant], relation: Relation
+    store: Store,
+    program: ProgramMeaning,
+    variants: Sequence[Variant],
+    relation: Relation,
+    stays: bool = False,
 ) -> Heads | None:
     """What rules of the same head derive from what they read; None if that can be nothing."""
     values = [
         exp.cast(value, SQL_TYPES[column.type or Type.SYMBOL]).as_(column.name, quoted=True)
         for column, value in zip(relation.stored, columns_of(relation, "u"), strict=True)
     ]
-    heads = (heads_of(store, program, variant.rule, variant.reads) for variant in variants)
+    heads = (heads_of(store, program, v.rule, v.reads, stays=stays) for v in variants)
     found = [one for one in heads if one is not None]
     united = [
         exp.select(*values).from_(one.query.subquery("u", copy=False), copy=False) for one in found
@@ -383,13 +388,24 @@ class _Own:
 
 
 def heads_of(
-    store: Store, program: ProgramMeaning, rule: Rule, reads: Reads, ranked: bool = False
+    store: Store,
+    program: ProgramMeaning,
+    rule: Rule,
+    reads: Reads,
+    ranked: bool = False,
+    stays: bool = False,
 ) -> Heads | None:
     """A query for the heads that a rule derives; None if there can be none.
 
-    With `ranked`, a column has the highest rank among the ranked facts that the rule reads.
+    With `ranked`, a column has the highest rank among the ranked facts that the rule reads. If what
+    it reads `stays`, atoms that share no variable with the others are looked at by themselves.
     """
-    body = BodyQuery(store, program, reads, rule.body)
+    literals = rule.body
+    if stays:
+        literals, others = told_apart(rule)
+        if others and not has_solution(BodyQuery(store, program, reads, others)):
+            return None
+    body = BodyQuery(store, program, reads, literals)
     if not body.build():
         return None
     head = program.schema[rule.head.predicate].columns
