@@ -89,7 +89,8 @@ def main() -> None:
         "updates", rule_tables.COMMAND, module_tables.COMMAND, hypertree_tables.COMMAND,
         marking_tables.COMMAND, rate_tables.COMMAND, why_tables.COMMAND,
         ontology_tables.COMMAND, paths_tables.COMMAND, deep_tables.COMMAND, demand.COMMAND,
-        device.COMMAND, mixed.COMMAND, served.COMMAND, windows.COMMAND, spark.COMMAND, scale.COMMAND,
+        device.COMMAND, mixed.COMMAND, served.COMMAND, windows.COMMAND, spark.COMMAND,
+        scale.COMMAND,
     )  # fmt: skip
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument(
