@@ -57,6 +57,7 @@ def test_migrations_are_applied_once(file: Path, open_kb: OpenKb) -> None:
     with duckdb.connect(file) as connection:
         rows = connection.sql("SELECT version, name FROM zodiac.migration ORDER BY version")
         assert rows.fetchall() == [(version, name) for version, name, _ in migrations()]
+    assert [version for version, _, _ in migrations()] == [*range(1, len(migrations()) + 1)]
 
 
 def test_a_file_of_a_newer_version(file: Path, open_kb: OpenKb) -> None:

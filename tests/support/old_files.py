@@ -120,7 +120,7 @@ WEIGHTS = """
 BEFORE_THE_FEED = (
     "DROP TABLE zodiac.journal; DROP TABLE zodiac.log; DROP TABLE zodiac.feed_state;"
     " DROP TABLE zodiac.feed_table; DROP TABLE zodiac.feed; DROP TABLE zodiac.former_rule;"
-    " DROP TABLE zodiac.symbol_value"
+    " DROP TABLE zodiac.symbol_value; DROP TABLE zodiac.fact_window"
 )
 """Takes the change feed, and what came after it, out of a catalog."""
 

@@ -113,7 +113,7 @@ CREATE TABLE zodiac.stream (
     position BIGINT NOT NULL
 );
 
--- How long explicit facts stay, or how many: migration 22.
+-- How long explicit facts stay, or how many: migration 23.
 CREATE TABLE zodiac.fact_window (
     set_name      VARCHAR NOT NULL,
     predicate     VARCHAR NOT NULL,
