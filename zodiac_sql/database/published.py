@@ -56,6 +56,11 @@ class Published:
         """Whether the file is certain to have this generation, as long as nobody publishes."""
         return self._latest == generation
 
+    @property
+    def has_any(self) -> bool:
+        """Whether any state is known."""
+        return bool(self._states)
+
     def of(self, generation: int) -> Any | None:
         """The state of a generation, if it is known."""
         return self._states.get(generation)

@@ -38,7 +38,8 @@ def load_anew(store: Store, is_empty: bool = False) -> State:
         settle_what_is_left(store)
         store.journal.settle()  # entries of the feed wait, which are not to be settled inside
         with store.transaction(read_only=True):
-            known = store.connection.instance.published.of(generation(store))
+            published = store.connection.instance.published
+            known = published.of(generation(store)) if published.has_any else None
             state = known or load(store)
     if store.presence:
         store.presence.is_sure(alone)
