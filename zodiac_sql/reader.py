@@ -24,6 +24,7 @@ from zodiac_sql.program.state import State
 from zodiac_sql.questions import Questions
 from zodiac_sql.session import Session
 from zodiac_sql.storage import catalog
+from zodiac_sql.storage.clock import tell_time
 from zodiac_sql.storage.journal import settle_what_is_left
 
 _Answer = TypeVar("_Answer")
@@ -124,7 +125,7 @@ class ReadingSession(Session):
             ((generation, waiting),) = store.rows(_LATEST)
             if not waiting:
                 self._see(store, generation)
-                self.tell_time(self.state)
+                tell_time(store, self.state)
                 return self.state
             entered.close()
             store.journal.was_left = True

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from zodiac_sql.change.times import Times
 from zodiac_sql.database import dictionary
-from zodiac_sql.database.clock import let_now_be
 from zodiac_sql.database.connection import Tracer
 from zodiac_sql.database.guard import Guard, exclusive
 from zodiac_sql.database.limits import NO_LIMITS, Limits
@@ -21,9 +20,9 @@ from zodiac_sql.database.signals import forget
 from zodiac_sql.database.store import Store
 from zodiac_sql.errors import BusyError, FunctionError, StoreError, ZodiacError
 from zodiac_sql.language.functions import Function
-from zodiac_sql.names import CLOCK
 from zodiac_sql.python_functions import add_function, require_free, shown, signature, takes
 from zodiac_sql.storage import catalog
+from zodiac_sql.storage.clock import tell_time
 
 if TYPE_CHECKING:
     from zodiac_sql.database.compact import Compacted
@@ -85,7 +84,7 @@ class Session:
         if store.transactions.unsure or not catalog.is_current(store, self.state):
             self.state = catalog.load_anew(store)
             store.transactions.unsure = False
-        self.tell_time(self.state)
+        tell_time(self.store, self.state)
         return self.state
 
     def read(self, ask: Callable[[State], _Answer]) -> _Answer:
@@ -96,7 +95,7 @@ class Session:
         for _ in range(_READING_TRIES):
             state = self.state
             try:
-                self.tell_time(state)
+                tell_time(self.store, state)
                 answer = ask(state)
             except ZodiacError:
                 if self.current() is state:
@@ -105,11 +104,6 @@ class Session:
                 if self.current() is state:
                     return answer
         raise catalog.changed_meanwhile(self.store, "it was read")
-
-    def tell_time(self, state: State) -> None:
-        """Let now() be the time of a state, if its clock has ever ticked."""
-        if CLOCK in state.positions:
-            let_now_be(self.store, state.positions[CLOCK])
 
     @contextmanager
     def holding(self, ask: Callable[[State], AbstractContextManager[_Answer]]) -> Iterator[_Answer]:

@@ -185,6 +185,25 @@ def test_the_clock_is_in_copies_of_the_file(open_kb: OpenKb, tmp_path: Path) -> 
             assert kb.table("on").fetchall() == [("wt1",)] and kb.verify()
 
 
+def test_verify_reads_the_clock_of_the_file(open_kb: OpenKb, tmp_path: Path) -> None:
+    """Also if nothing else has asked yet, and after the preview of a tick."""
+    path, noon = tmp_path / "case.duckdb", datetime.datetime(2026, 1, 1, 12)
+    with open_kb(path) as kb:
+        kb.add_rules(
+            ".decl at(x: symbol, t: timestamp)\nnew(X) :- at(X, T), T > add_days(now(), -1)."
+        )
+        kb.tick(noon)
+        kb.insert("at", [("a", noon)])
+    for how in ({}, {"read_only": True}):
+        with open_kb(path, **how) as kb:
+            assert kb.verify() and kb.table("new").fetchall() == [("a",)]
+    with open_kb(path) as kb:
+        with kb.preview() as preview:
+            preview.tick(noon + datetime.timedelta(days=2))
+        assert preview.change.deleted == {"new": 1} and kb.verify()
+        assert kb.explain().hypernodes.num_rows == 2 and kb.verify()
+
+
 def test_a_tick_moves_the_band_of_a_filter(kb: KnowledgeBase) -> None:
     kb.tick(at(0))
     kb.add_rules(f"{DECLARED}on(X) :- reading(X, A), A <= now(), A > add_seconds(now(), -60).")

@@ -121,6 +121,8 @@ def run(open_: Callable[[], KnowledgeBase], chance: Random, type_: str, number: 
         if step.kind == "reopen":
             kb.close()
             kb = open_()
+            if chance.random() < 0.5:  # before anything else has told the connection the time
+                assert kb.verify()
             continue
         assert model.clock is not None
         before = derived(model.facts, model.clock, type_)
@@ -139,6 +141,8 @@ def run(open_: Callable[[], KnowledgeBase], chance: Random, type_: str, number: 
             assert found == (len(come), len(gone)), (name, step, clock)
         if step.kind == "preview":
             expected = before
+            if chance.random() < 0.3:
+                assert kb.verify()
         else:
             model = after
             why(update, before, expected, there & was, chance)

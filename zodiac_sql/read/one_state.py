@@ -14,6 +14,7 @@ from zodiac_sql.database.store import Store
 from zodiac_sql.errors import StoreError
 from zodiac_sql.program.state import State
 from zodiac_sql.storage import catalog
+from zodiac_sql.storage.clock import tell_time
 
 
 @contextmanager
@@ -27,6 +28,7 @@ def one_state(store: Store, meanwhile: str) -> Iterator[tuple[Store, State]]:
         dictionary.prepare(aside)
         with aside.transaction(read_only=True):
             state = catalog.load(aside)
+        tell_time(aside, state)
         try:
             yield aside, state
         except StoreError as error:

@@ -8,6 +8,7 @@ sources.py         which tables make up each extension
 owners.py          who owns a table: the explicit facts, a hypernode, or nobody
 extensions.py      counting, comparing and showing extensions
 edits.py           what a change does to a table, and to an extension
+clock.py           what now() is in a state
 publish.py         the transaction that makes a change permanent
 edit_tables.py     rows out of a table, and rows in
 pass_tables.py     tables that pass from one hypernode to another
