@@ -36,6 +36,20 @@ def test_goals_in_each_form(client: httpx.Client) -> None:
     assert client.get("/table/path").json()["rows"][0].keys() == {"s", "o"}
 
 
+def test_goals_with_rules_of_their_own(client: httpx.Client, kb: KnowledgeBase) -> None:
+    """They are forgotten afterwards, and a path is refused: the server would read the file."""
+    given = {"goals": "back(3, X)", "rules": "back(Y, X) :- path(X, Y)."}
+    answer = client.post("/query", json=given).json()
+    assert sorted(answer["rows"], key=str) == [{"X": 1}, {"X": 2}]
+    assert client.post("/query", json={"goals": "back(3, X)"}).status_code == 400
+    for wrong, said in (
+        ("/etc/passwd.rules", "is a path"), (["back(1, 2)."], "is a text"), ("back(X :-", "1:8"),
+    ):  # fmt: skip
+        refused = client.post("/query", json={**given, "rules": wrong})
+        assert refused.status_code == 400 and said in refused.text, refused.text
+    assert "back" not in kb.predicates()["predicate"].to_pylist()
+
+
 def test_sql_only_reads(client: httpx.Client, kb: KnowledgeBase) -> None:
     given = {"sql": "SELECT count(*) AS n, 1 AS n FROM path WHERE s = ?", "parameters": [1]}
     assert client.post("/sql", json=given).json()["rows"] == [{"n": 2, "n_1": 1}]

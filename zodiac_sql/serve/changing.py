@@ -16,7 +16,16 @@ from zodiac_sql.change.change import Change
 from zodiac_sql.errors import DataError
 from zodiac_sql.read.why.why_violated import fact_of
 from zodiac_sql.serve.answers import ARROW, CSV, json_response
-from zodiac_sql.serve.requests import Asked, is_set, json_of, limits_of, number, read, wanted
+from zodiac_sql.serve.requests import (
+    Asked,
+    is_set,
+    json_of,
+    limits_of,
+    number,
+    read,
+    text_of_rules,
+    wanted,
+)
 from zodiac_sql.serve.service import Service
 from zodiac_sql.stream.updates import Item
 
@@ -165,17 +174,13 @@ def _goals(known: Predicate | None, facts: pa.Table | None) -> list[str]:
 
 
 def _harmless(given: Any) -> Any:
-    """An update without what would make this process read files. Raises DataError.
-
-    Where verbs take a text of rules, they take the path of a file, too.
-    """
+    """An update without what would make this process read files. Raises DataError."""
     if not isinstance(given, Mapping):
         return given
     for key in ("add_rules", "drop_rules", "replace_rules"):
         texts = given.get(key, ())
         for text in texts if isinstance(texts, list) else [texts]:
-            if isinstance(text, str) and text.strip().endswith((".rules", ".dl", ".srl")):
-                raise DataError(f"{key}: send the text of the rules; {text!r} is a path")
+            text_of_rules(key, text)
     for key in ("insert", "delete"):
         facts = given.get(key, {})
         if isinstance(facts, Mapping):

@@ -16,13 +16,23 @@ from zodiac_sql.read.query import Answer
 from zodiac_sql.reader import Reader
 from zodiac_sql.serve.answers import JSON, json_response, table
 from zodiac_sql.serve.metrics import metrics_text
-from zodiac_sql.serve.requests import is_set, limits_of, number, read, wanted
+from zodiac_sql.serve.requests import is_set, limits_of, number, read, text_of_rules, wanted
 from zodiac_sql.serve.service import Service
 
 
 async def query(service: Service, request: Request) -> Response:
-    """Goals in the language of rules."""
-    return await _answered(service, request, "goals", "anomaly(X)", Reader.query)
+    """Goals in the language of rules, perhaps with rules of their own."""
+    asked = await read(request)
+    form, fields = asked.form(), asked.fields("goals")
+    goals, rules = wanted(fields, "goals", "anomaly(X)"), fields.get("rules")
+    if not isinstance(rules, str | None):
+        raise DataError('"rules" is a text of rules')
+    text_of_rules("rules", rules)
+
+    def question(reader: Reader) -> Response:
+        return table(reader.query(goals, rules=rules), form)
+
+    return await service.ask(request, limits_of(fields, service.limits), question)
 
 
 async def sql(service: Service, request: Request) -> Response:
@@ -35,24 +45,6 @@ async def sql(service: Service, request: Request) -> Response:
 
     def question(reader: Reader) -> Response:
         return table(reader.sql(text, parameters), form)
-
-    return await service.ask(request, limits_of(fields, service.limits), question)
-
-
-async def _answered(
-    service: Service,
-    request: Request,
-    name: str,
-    example: str,
-    answer: Callable[[Reader, str], Answer],
-) -> Response:
-    """The answer to a text of a request, in the form that it asks for."""
-    asked = await read(request)
-    form, fields = asked.form(), asked.fields(name)
-    text = wanted(fields, name, example)
-
-    def question(reader: Reader) -> Response:
-        return table(answer(reader, text), form)
 
     return await service.ask(request, limits_of(fields, service.limits), question)
 

@@ -102,6 +102,16 @@ def wanted(fields: Mapping[str, Any], name: str, example: str) -> str:
     return found
 
 
+def text_of_rules(key: str, text: Any) -> Any:
+    """A text of rules. Raises DataError for a path, by which this process would read a file.
+
+    Where verbs take a text of rules, they take the path of a file, too.
+    """
+    if isinstance(text, str) and text.strip().endswith((".rules", ".dl", ".srl")):
+        raise DataError(f"{key}: send the text of the rules; {text!r} is a path")
+    return text
+
+
 def is_set(fields: Mapping[str, Any], name: str) -> bool:
     """Whether a switch is on. Raises DataError."""
     found = fields.get(name, False)
