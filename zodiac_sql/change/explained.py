@@ -111,7 +111,8 @@ class ChangeExplanation:
             return fold(f"{name} {coloured('(see above)' if event in told else '…', GREY)}", "", 0)
         told.add(event)
         if cause.kind != "rule":
-            return fold(f"{name}{coloured(_done(cause), GREY)}", "", 0)
+            done = _done(cause).removeprefix(":").strip()
+            return fold(f"{name} {coloured(done, GREY)}", "", 0)
         inside = f"<div>{coloured(_derivation(event, cause), GREY)}</div>"
         inside += "".join(f"<div>{coloured(text)}</div>" for text in self._beside(cause))
         inside += "".join(self._as_html(other, told, depth + 1) for other in cause.because)
