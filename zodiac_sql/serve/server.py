@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Self, TypedDict
 
+from zodiac_sql import garbage
 from zodiac_sql.database.instance import Served
 from zodiac_sql.database.limits import Limits
 from zodiac_sql.errors import BusyError, QueryError, StoreError
@@ -97,6 +98,7 @@ class Server:
             daemon=True,
         )  # fmt: skip
         self._place: Place | None = None
+        self._has_set_aside = False
         history = self._service.history
         mark = Served(history.hears, history.sees, resources.renew, self.stop, kb._session)
         resources.serves(mark)
@@ -111,6 +113,7 @@ class Server:
                 self.stop()
                 raise StoreError(f"the server of {path} did not begin to answer at {self.url}")
             time.sleep(0.002)
+        self._has_set_aside = garbage.set_aside()
         if address:
             self._place = Place(
                 path, os.getpid(), address, self.url, self.reading_token, self.writing_token
@@ -128,6 +131,9 @@ class Server:
         self._thread.join()
         self._service.running.close()
         self._service.resources.close()
+        if self._has_set_aside:
+            garbage.take_back()
+            self._has_set_aside = False
 
     @property
     def stopped(self) -> bool:
