@@ -204,6 +204,25 @@ def test_verify_reads_the_clock_of_the_file(open_kb: OpenKb, tmp_path: Path) -> 
         assert kb.explain().hypernodes.num_rows == 2 and kb.verify()
 
 
+def test_a_tick_lets_facts_leave_though_others_come(kb: KnowledgeBase) -> None:
+    """In one update, a rule that says now() in its own way loses a fact and only reads new ones."""
+    kb.add_rules(
+        ".decl at(x: symbol, t: timestamp)\nnew(X) :- at(X, T), seconds_between(T, now()) < 30.\n"
+    )
+    noon = datetime.datetime(2026, 1, 1, 12)
+    kb.tick(noon)
+    kb.insert("at", [("a", noon), ("b", noon)])
+    with kb.update() as update:
+        update.insert("at", [("c", noon + datetime.timedelta(seconds=60))])
+        update.tick(noon + datetime.timedelta(seconds=60))
+    assert kb.table("new").fetchall() == [("c",)] and kb.verify()
+    assert update.change.deleted == {"new": 2}
+    with kb.update() as update:  # a fact leaves that is read, and another begins to hold
+        update.delete("at", [("c", noon + datetime.timedelta(seconds=60))])
+        update.tick(noon)
+    assert set(kb.table("new").fetchall()) == {("a",), ("b",)} and kb.verify()
+
+
 def test_a_tick_moves_the_band_of_a_filter(kb: KnowledgeBase) -> None:
     kb.tick(at(0))
     kb.add_rules(f"{DECLARED}on(X) :- reading(X, A), A <= now(), A > add_seconds(now(), -60).")

@@ -17,6 +17,8 @@ def directions(task: Task) -> tuple[bool, bool]:
     inserted, deleted = task.inputs.changed
     if task.former.heritage or not inserted | deleted:
         return True, True  # the rules themselves are new
+    if task.inputs.ticked:
+        return True, True  # a comparison with now() begins to hold, or ends
     if task.hypernode.bests:
         return True, True  # a better value comes, and the one before goes
     negative = frozenset(p for rule in task.hypernode.rules for p in rule.negative())
