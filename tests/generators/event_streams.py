@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from support.window_model import ModelWindow, Row
+
+if TYPE_CHECKING:
+    from zodiac_sql.change.update import Update
 
 START = datetime.datetime(2026, 3, 28, 22)
 """Near midnight, and the night in which many clocks are put forward."""
@@ -107,3 +110,15 @@ class EventStream:
         delay = chance.choice([0, 0, 0, 1, 3, 10]) * chance.random() * self.scale
         at = moment(self.type, self.now - delay + chance.choice([0, 0, 0, 0, 5]))
         return (f"wt{chance.randint(1, 3)}", chance.choice("ab"), at, float(chance.randint(0, 5)))
+
+
+def tell(update: Update, step: Step) -> None:
+    """Let an update of the knowledge base do what a step says."""
+    if step.windows is not None:
+        update.keep("reading", *(window.text for window in step.windows))
+    if step.deletes:
+        update.delete("reading", list(step.deletes))
+    if step.inserts:
+        update.insert("reading", list(step.inserts))
+    if step.now is not None:
+        update.tick(step.now)

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
-from generators.event_streams import START, EventStream, Step
+from generators.event_streams import START, EventStream, tell
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import budget
@@ -86,17 +86,6 @@ def derived(facts: set[Row], clock: Fraction, type_: str) -> dict[str, set[Row]]
         "bucket": {(t,) for t, *_, age in rows if clock - age >= begin},
         "odd": {(t,) for t, *_, age in rows if age < 2 * unit},
     }
-
-
-def tell(update: Update, step: Step) -> None:
-    if step.windows is not None:
-        update.keep("reading", *(window.text for window in step.windows))
-    if step.deletes:
-        update.delete("reading", list(step.deletes))
-    if step.inserts:
-        update.insert("reading", list(step.inserts))
-    if step.now is not None:
-        update.tick(step.now)
 
 
 def turn(update: Update, there: set[str], chance: Random, rules: dict[str, str]) -> None:

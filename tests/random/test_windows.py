@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from generators.event_streams import TYPES, EventStream, Step
+from generators.event_streams import TYPES, EventStream, Step, tell
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import budget
@@ -24,7 +24,6 @@ from zodiac_sql.change import fallen
 if TYPE_CHECKING:
     from zodiac_sql import KnowledgeBase
     from zodiac_sql.change.change import Change
-    from zodiac_sql.change.update import Update
 
 RULES = """
 .decl reading(turbine: symbol, kind: symbol, at: {type}, celsius: float)
@@ -54,17 +53,6 @@ def derived(facts: set[Row]) -> dict[str, set[Row]]:
         "hot": set(hot.items()),
         "near": near,
     }
-
-
-def tell(update: Update, step: Step) -> None:
-    if step.windows is not None:
-        update.keep("reading", *(window.text for window in step.windows))
-    if step.deletes:
-        update.delete("reading", list(step.deletes))
-    if step.inserts:
-        update.insert("reading", list(step.inserts))
-    if step.now is not None:
-        update.tick(step.now)
 
 
 def run(open_: Open, chance: Random, type_: str, number: int, in_file: bool) -> None:
